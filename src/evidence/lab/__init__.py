@@ -1,0 +1,1 @@
+"""How an effect is measured: effect, verdict, timing, equivalence, device, data, models, plots, processes."""

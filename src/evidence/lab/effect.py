@@ -1,0 +1,281 @@
+"""An effect: what is expected, written down before it is measured, and the verdict on what came out.
+
+A notebook declares `Effect(…)` first, measures, and ends its cell with `effect.judge(run, samples, control=…)`.
+The result displays itself twice: as HTML for people, and as `application/vnd.evidence.effect+json` for machines;
+the executed notebook is therefore the record, and nothing is written beside it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from evidence.lab.device import Run
+from evidence.lab.stats import exact_verdict, interval_of, verdict
+from evidence.library.models import (
+    EFFECT_MIME,
+    ControlRecord,
+    Direction,
+    EffectKind,
+    Expectation,
+    How,
+    Record,
+    Verdict,
+)
+
+BROKEN: frozenset[Verdict] = frozenset({"weaker", "contradicted"})
+"""What a control must come out as; anything else means that the measurement cannot tell right from wrong."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A side condition of a measurement: `low <= value <= high`, for example the error of the faster kernel."""
+
+    value: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def ok(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} {'within' if self.ok else 'OUTSIDE'} {self.low:.4g} … {self.high:.4g}"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A measured quantity that answers claims, with an expectation fixed in advance.
+
+    Args:
+        id: `<notebook>/<name>`.
+        title: one sentence that the effect asserts.
+        kind: `ratio`, `difference`, `parity` (a gap that should vanish), `equivalence` (a relative distance in
+            fp64) or `exact` (a count).
+        direction: `above` or `below` the bound, `within` null ± bound, or `equal` to the bound.
+        bound: the limit beyond which the effect holds; for `equal` the expected value.
+        fault: what the control breaks.
+        claims: ids of the claims that it answers.
+        null: the smallest effect that counts as one (see `lab.stats.verdict`); for `within` the centre.
+        cited: the value that the literature gives: a number, a range, or words.
+        tolerance: for `equal`, the stated rounding.
+        how: `measured`, `counted`, `emulated` or `computed` from public data.
+    """
+
+    id: str
+    title: str
+    kind: EffectKind
+    direction: Direction
+    bound: float
+    fault: str
+    unit: str = ""
+    claims: Sequence[str] = ()
+    techniques: Sequence[str] = ()
+    null: float | None = None
+    cited: float | Sequence[float] | str | None = None
+    tolerance: float = 0.0
+    how: How = "measured"
+
+    def __post_init__(self) -> None:
+        fits = {"exact": {"equal"}, "parity": {"within"}, "equivalence": {"within"}}
+        allowed = fits.get(self.kind, {"above", "below"})
+        if self.direction not in allowed:
+            raise ValueError(f"{self.id}: kind {self.kind} goes with direction {' or '.join(sorted(allowed))}")
+        if allowed == {"above", "below"}:
+            if self.null is None:
+                raise ValueError(f"{self.id}: a {self.kind} needs a null value")
+            if (self.bound - self.null) * (1 if self.direction == "above" else -1) < 0:
+                raise ValueError(f"{self.id}: the null value lies beyond the bound")
+        if not self.fault.strip():
+            raise ValueError(f"{self.id}: say what the control breaks")
+
+    def judge(
+        self,
+        run: Run,
+        samples: Sequence[float],
+        *,
+        control: Sequence[float],
+        guards: Mapping[str, Guard] | None = None,
+        reason: str = "",
+    ) -> Measurement:
+        """The verdict on the samples, and on the control's samples by the same rule.
+
+        A control that does not come out `weaker` or `contradicted`, or a guard outside its limits, makes the
+        verdict `inconclusive`, whatever the samples say. In profile `smoke` nothing is concluded.
+
+        Raises:
+            ValueError: no samples, or samples that are not finite.
+        """
+        found, estimate, low, high = self._verdict(samples)
+        broken, c_estimate, c_low, c_high = self._verdict(control)
+        guards = guards or {}
+        reasons = [reason] if reason else []
+        if broken not in BROKEN:
+            reasons.append(f"the control came out {broken}, so the measurement proves nothing")
+            found = "inconclusive"
+        for name, guard in guards.items():
+            if not guard.ok:
+                reasons.append(f"{name}: {guard}")
+                found = "inconclusive"
+        if run.profile == "smoke":
+            found, broken = "not-measured", "not-measured"
+            reasons = ["profile smoke tests the plumbing and measures nothing"]
+        controlled = ControlRecord(
+            fault=self.fault,
+            verdict=broken,
+            estimate=c_estimate,
+            low=c_low,
+            high=c_high,
+            n=len(control),
+            samples=[float(x) for x in control],
+        )
+        return self._record(
+            run,
+            verdict=found,
+            estimate=estimate,
+            low=low,
+            high=high,
+            n=len(samples),
+            samples=[float(x) for x in samples],
+            control=controlled,
+            reason="; ".join(reasons),
+            guards={name: str(guard) for name, guard in guards.items()},
+        )
+
+    def not_measured(self, run: Run, reason: str) -> Measurement:
+        """This machine cannot show the effect; the reason says why."""
+        if not reason.strip():
+            raise ValueError(f"{self.id}: say why it was not measured")
+        return self._record(run, verdict="not-measured", reason=reason)
+
+    def _verdict(self, samples: Sequence[float]) -> tuple[Verdict, float, float | None, float | None]:
+        if self.kind == "exact":
+            found = exact_verdict(samples, self.bound, self.tolerance)
+            # The sample farthest from what was expected speaks for all.
+            worst = float(max(samples, key=lambda x: abs(x - self.bound)))
+            return found, worst, float(min(samples)), float(max(samples))
+        interval = interval_of(self.kind, samples)
+        found = verdict(interval, self.direction, self.bound, self.null)
+        return found, interval.estimate, interval.low, interval.high
+
+    def _record(self, run: Run, **measured: Any) -> Measurement:
+        cited = self.cited
+        expectation = Expectation(
+            direction=self.direction,
+            bound=self.bound,
+            null=self.null,
+            cited=cited if cited is None or isinstance(cited, str | int | float) else list(cited),
+        )
+        return Measurement(
+            Record(
+                id=self.id,
+                title=self.title,
+                kind=self.kind,
+                how=self.how,
+                claims=list(self.claims),
+                techniques=list(self.techniques),
+                expectation=expectation,
+                unit=self.unit,
+                profile=run.profile,
+                seed=run.seed,
+                machine=dict(run.machine),
+                versions=dict(run.versions),
+                measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                **measured,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A record that shows itself in a notebook. `measurement.record` is the data."""
+
+    record: Record
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.record.verdict
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {
+            EFFECT_MIME: self.record.model_dump(mode="json"),
+            "text/html": as_html(self.record),
+            "text/plain": as_text(self.record),
+        }
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """A number as a reader would write it: four significant digits, no exponent where none is needed."""
+    if value is None:
+        return "–"
+    shown = f"{value:,.4g}" if value == 0 or 1e-4 <= abs(value) < 1e6 else f"{value:.2e}"
+    return f"{shown} {unit}".strip()
+
+
+def expected_text(record: Record) -> str:
+    """The expectation in words: 'above 2.5×; below 1.1× there is no effect'."""
+    e, unit = record.expectation, record.unit
+    if e.direction == "equal":
+        return f"equal to {number(e.bound, unit)}"
+    if e.direction == "within":
+        centre = f"{number(e.null)} ± " if e.null else "± "
+        return f"within {centre}{number(e.bound, unit)}"
+    other = "below" if e.direction == "above" else "above"
+    return f"{e.direction} {number(e.bound, unit)}; {other} {number(e.null, unit)} it counts as no effect"
+
+
+def estimate_text(record: Record | ControlRecord, unit: str = "") -> str:
+    """'4.41 (4.37 to 4.45; n = 9)', with the unit."""
+    text = number(record.estimate, unit)
+    if record.low is not None and record.high is not None and record.low != record.high:
+        text += f" ({number(record.low)} to {number(record.high)}; n = {record.n})"
+    elif record.n:
+        text += f" (n = {record.n})"
+    return text
+
+
+def cited_text(record: Record) -> str:
+    cited = record.expectation.cited
+    if cited is None:
+        return "–"
+    if isinstance(cited, str):
+        return cited
+    values = cited if isinstance(cited, list) else [cited]
+    return " to ".join(number(value) for value in values) + (f" {record.unit}" if record.unit else "")
+
+
+def as_text(record: Record) -> str:
+    """One line for a terminal."""
+    line = f"{record.id}: {record.verdict}"
+    if record.estimate is not None:
+        line += f", {estimate_text(record, record.unit)}; expected {expected_text(record)}"
+    if record.control:
+        line += f"; control {record.control.verdict} at {number(record.control.estimate)}"
+    return line + (f" [{record.reason}]" if record.reason else "")
+
+
+def as_html(record: Record) -> str:
+    """The card that a notebook shows. Classes are styled by the site; without it this is still a plain table."""
+    rows = [("expected", expected_text(record)), ("cited", cited_text(record))]
+    if record.estimate is not None:
+        rows.append((record.how, estimate_text(record, record.unit)))
+    if record.control:
+        control = record.control
+        rows.append(
+            ("control", f"{control.fault}: {estimate_text(control, record.unit)}, {control.verdict}"),
+        )
+    rows += [(f"guard: {name}", value) for name, value in record.guards.items()]
+    if record.reason:
+        rows.append(("why", record.reason))
+    rows.append(("machine", f"{record.machine.get('name', '?')}, profile {record.profile}, {record.measured_at[:10]}"))
+    body = "".join(f'<tr><th scope="row">{html.escape(k)}</th><td>{html.escape(v)}</td></tr>' for k, v in rows)
+    badge = f'<span class="ev-badge ev-{record.verdict}">{record.verdict}</span>'
+    return (
+        f'<div class="ev-effect" data-effect="{html.escape(record.id)}"><table class="ev-effect-table">'
+        f"<caption>{badge} <code>{html.escape(record.id)}</code> {html.escape(record.title)}</caption>"
+        f"<tbody>{body}</tbody></table></div>"
+    )

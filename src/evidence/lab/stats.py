@@ -1,0 +1,122 @@
+"""Intervals and verdicts: pure functions of numbers, nothing measured here.
+
+The interval is the 95 % confidence interval of the mean: Student's t below `BOOTSTRAP_FROM` samples (of logarithms
+where the quantity is a ratio or a distance), the bootstrap from there on. Fewer than `MIN_SAMPLES` never conclude.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evidence.library.models import Direction, EffectKind, Verdict
+
+CONFIDENCE = 0.95
+MIN_SAMPLES = 3
+BOOTSTRAP_FROM = 20
+DISTANCE_FLOOR = 1e-17
+"""Relative distances below this (exact zeros among them) count as this, so that their logarithm exists; it lies
+below the spacing of double precision, and so below anything a tolerance could mean."""
+
+LOG_KINDS: frozenset[EffectKind] = frozenset({"ratio", "equivalence"})
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The mean of `n` samples with its 95 % interval; `low` and `high` are None below `MIN_SAMPLES`."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def mean_interval(samples: Sequence[float], *, log: bool = False) -> Interval:
+    """The mean of the samples with its 95 % interval.
+
+    Args:
+        samples: at least one finite number; positive where `log`.
+        log: work on logarithms and transform back: the geometric mean, for ratios.
+
+    Raises:
+        ValueError: no samples, a sample that is not finite, or one not above zero where `log`.
+    """
+    x = np.asarray(samples, dtype=float)
+    if x.size == 0:
+        raise ValueError("no samples: measure first, or call Effect.not_measured with the reason")
+    if not np.isfinite(x).all():
+        raise ValueError("samples must be finite: cap a diverged run at a stated value and say so on the page")
+    if log:
+        if (x <= 0).any():
+            raise ValueError("a ratio must be above zero")
+        inner = mean_interval(np.log(x).tolist())
+        back = [None if v is None else math.exp(v) for v in (inner.low, inner.high)]
+        return Interval(math.exp(inner.estimate), back[0], back[1], inner.n)
+    mean, n = float(x.mean()), int(x.size)
+    if n < MIN_SAMPLES:
+        return Interval(mean, None, None, n)
+    if float(np.ptp(x)) == 0.0:
+        return Interval(mean, mean, mean, n)
+    if n < BOOTSTRAP_FROM:
+        low, high = stats.t.interval(CONFIDENCE, df=n - 1, loc=mean, scale=stats.sem(x))
+    else:
+        low, high = stats.bootstrap(
+            (x,),
+            np.mean,
+            confidence_level=CONFIDENCE,
+            n_resamples=9999,
+            method="BCa",
+            rng=np.random.default_rng(0),
+        ).confidence_interval
+    return Interval(mean, float(low), float(high), n)
+
+
+def interval_of(kind: EffectKind, samples: Sequence[float]) -> Interval:
+    """The interval on the scale that belongs to the kind: logarithms for ratios and for distances."""
+    if kind == "equivalence":
+        samples = [max(abs(value), DISTANCE_FLOOR) for value in samples]
+    return mean_interval(samples, log=kind in LOG_KINDS)
+
+
+def verdict(interval: Interval, direction: Direction, bound: float, null: float | None) -> Verdict:
+    """What an interval says about an expectation that was fixed before.
+
+    `above` and `below` (ratio, difference): `holds` wholly beyond the bound; `weaker` wholly on the right side of
+    `null` but short of the bound; `contradicted` wholly on the wrong side of `null`.
+    `within` (parity, equivalence): `holds` wholly within `null` ± `bound`; `contradicted` wholly outside.
+    An interval that straddles a limit is `inconclusive`.
+
+    `null` is the smallest effect that would count as one (1.1 for a speed-up, say), not necessarily "no effect":
+    with null exactly 1, a measurement of nothing would straddle it and never be `contradicted`.
+    """
+    low, high = interval.low, interval.high
+    if low is None or high is None:
+        return "inconclusive"
+    if direction == "within":
+        centre = null or 0.0
+        if centre - bound <= low and high <= centre + bound:
+            return "holds"
+        return "contradicted" if low > centre + bound or high < centre - bound else "inconclusive"
+    if null is None:
+        raise ValueError(f"direction {direction!r} needs a null value")
+    if direction == "below":
+        low, high, bound, null = -high, -low, -bound, -null
+    elif direction != "above":
+        raise ValueError(f"direction {direction!r} has no interval verdict")
+    if low > bound:
+        return "holds"
+    if low > null and high < bound:
+        return "weaker"
+    return "contradicted" if high < null else "inconclusive"
+
+
+def exact_verdict(samples: Sequence[float], expected: float, tolerance: float) -> Verdict:
+    """`holds` if every sample equals `expected` within `tolerance`. A count has no sampling error: one suffices."""
+    if len(samples) == 0:
+        raise ValueError("no samples: count first, or call Effect.not_measured with the reason")
+    equal = all(math.isfinite(x) and abs(x - expected) <= tolerance for x in samples)
+    return "holds" if equal else "contradicted"

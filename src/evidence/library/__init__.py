@@ -1,0 +1,1 @@
+"""What is known: sources, claims, techniques, rules, benchmarks and records. No torch, no Sphinx."""

@@ -1,0 +1,1 @@
+"""MLPerf's own data: reference convergence points, the planner, result logs."""

@@ -1,0 +1,1 @@
+"""How notebooks are executed: papermill, staleness, progress, ledger."""

@@ -1,0 +1,1 @@
+"""The Sphinx extension: roles, directives, generated pages."""
