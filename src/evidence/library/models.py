@@ -22,7 +22,7 @@ Kind = Literal[
     "hyperparameter", "scoring", "graph-execution", "optimizer", "numerics", "other", "data", "timing", "model"
 ]
 Quantity = Literal[
-    "speedup", "time", "throughput", "utilisation", "memory", "bytes", "compute", "cost", "quality", "quality-gap",
+    "speedup", "slowdown", "time", "throughput", "scaling", "utilisation", "memory", "bytes", "compute", "cost", "quality", "quality-gap",
     "epochs", "steps", "samples", "batch-size", "hyperparameters", "size", "error", "share", "count", "property",
     "mechanism", "rule", "attribution",
 ]  # fmt: skip
@@ -174,11 +174,16 @@ class Hyperparameter(Model):
 
 
 class Benchmark(Model):
-    """One benchmark of a round. Expressions are Python over `gbs` and `math`."""
+    """One benchmark of a round. Expressions are Python over `gbs` and `math`.
+
+    `removed` left with this round, `retired` left before it (`last_round` says when it ran last); neither can be
+    entered, and a technique's `benchmarks` names only those that can.
+    """
 
     id: Slug
     round: str
     status: Literal["current", "new", "removed", "retired"] = "current"
+    last_round: str = ""
     area: str = ""
     problem: str = ""
     model: str = ""
@@ -198,15 +203,40 @@ class Benchmark(Model):
 
 
 class RoundFile(Model):
-    """`book/rules/v<round>.yml`."""
+    """`book/rules/v<round>.yml`.
+
+    With `base` the file holds only what differs from that round: rules and benchmarks given here replace those of
+    the same id, `rules_dropped` names rules that ended, and everything else continues. `over` puts the two together.
+    """
 
     round: str
     dated: str
+    base: str = ""
     origin: dict[str, Any]
     rules: list[Rule]
+    rules_dropped: list[Slug] = []
     benchmarks: list[Benchmark]
     checker_facts: dict[str, list[str]] = {}
     changes: list[str] = []
+
+    def over(self, base: RoundFile) -> RoundFile:
+        """This round in full: what `base` holds, with this file's rules and benchmarks over it.
+
+        Benchmarks that continue get this round's number; the base's order is kept, what is new comes last.
+
+        Raises:
+            ValueError: `base` is not the round that this file names, or a dropped rule is unknown there.
+        """
+        if base.round != self.base:
+            raise ValueError(f"round {self.round} builds on {self.base or 'no other round'}, not on {base.round}")
+        rules = {rule.id: rule for rule in base.rules}
+        if unknown := sorted(set(self.rules_dropped) - set(rules)):
+            raise ValueError(f"rules_dropped names rules that round {base.round} does not have: {', '.join(unknown)}")
+        rules |= {rule.id: rule for rule in self.rules}
+        benchmarks = {each.id: each.model_copy(update={"round": self.round}) for each in base.benchmarks}
+        benchmarks |= {each.id: each for each in self.benchmarks}
+        kept = [rule for rule in rules.values() if rule.id not in self.rules_dropped]
+        return self.model_copy(update={"base": "", "rules": kept, "benchmarks": list(benchmarks.values())})
 
 
 class Expectation(Model):
