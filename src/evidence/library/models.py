@@ -22,9 +22,9 @@ Kind = Literal[
     "hyperparameter", "scoring", "graph-execution", "optimizer", "numerics", "other", "data", "timing", "model"
 ]
 Quantity = Literal[
-    "speedup", "slowdown", "time", "throughput", "scaling", "utilisation", "memory", "bytes", "compute", "cost", "quality", "quality-gap",
-    "epochs", "steps", "samples", "batch-size", "hyperparameters", "size", "error", "share", "count", "property",
-    "mechanism", "rule", "attribution",
+    "speedup", "slowdown", "time", "throughput", "scaling", "utilisation", "memory", "bytes", "compute", "cost",
+    "quality", "quality-gap", "epochs", "steps", "samples", "batch-size", "hyperparameters", "size", "error", "share",
+    "count", "property", "mechanism", "rule", "attribution",
 ]  # fmt: skip
 EffectKind = Literal["ratio", "difference", "parity", "equivalence", "exact"]
 How = Literal["measured", "counted", "emulated", "computed"]
