@@ -173,6 +173,24 @@ class Hyperparameter(Model):
     source: str = ""
 
 
+class ReferencePoint(Model):
+    """One reference convergence point, with the limit that the official checker makes of it.
+
+    `mean` and `stdev_checker` are in the benchmark's convergence unit; `max_speedup_checker` is mean / smallest mean.
+    """
+
+    gbs: int
+    runs: int
+    precision: Text
+    mean: float
+    stdev_checker: float
+    min_mean_checker: float
+    max_speedup_checker: float
+    kept_after_pruning: bool
+    min_mean_with_leeway: float | None = None
+    max_speedup_with_leeway: float | None = None
+
+
 class Benchmark(Model):
     """One benchmark of a round. Expressions are Python over `gbs` and `math`.
 
@@ -199,7 +217,7 @@ class Benchmark(Model):
     lr_formula: str = ""
     special_rules: list[str] = []
     origin: str = ""
-    extra: dict[str, Any] = {}
+    rcp: list[ReferencePoint] = []
 
 
 class RoundFile(Model):
