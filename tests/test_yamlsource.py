@@ -9,22 +9,7 @@ import pytest
 from evidence.library.errors import InputError
 from evidence.library.yamlsource import parse_yaml, read_yaml
 
-AS_WRITTEN = [
-    "no",
-    "yes",
-    "on",
-    "Off",
-    "null",
-    "~",
-    "6.0",
-    "6.10",
-    "1e-4",
-    "0x1F",
-    "010",
-    "1_000",
-    "2025-12-09",
-    "12:30",
-]
+AS_WRITTEN = "no yes on Off null ~ 6.0 6.10 1e-4 0x1F 010 1_000 2025-12-09 12:30".split()  # noqa: SIM905 (one line)
 
 
 @pytest.mark.parametrize("text", AS_WRITTEN)
