@@ -114,7 +114,7 @@ def records_of(notebook: Notebook, stem: str) -> Iterator[tuple[int, Record]]:
             if data is None:
                 continue
             try:
-                yield index, Record.model_validate({**data, "notebook": stem})
+                yield index, Record.model_validate({**data, "notebook": stem} if isinstance(data, dict) else data)
             except ValidationError as error:
                 first = error.errors()[0]
                 field_name = ".".join(str(step) for step in first["loc"])
