@@ -17,6 +17,7 @@ from typing import Any
 from evidence.lab.device import Run
 from evidence.lab.stats import exact_verdict, interval_of, verdict
 from evidence.library.models import (
+    BROKEN,
     EFFECT_MIME,
     ControlRecord,
     Direction,
@@ -26,9 +27,6 @@ from evidence.library.models import (
     Record,
     Verdict,
 )
-
-BROKEN: frozenset[Verdict] = frozenset({"weaker", "contradicted"})
-"""What a control must come out as; anything else means that the measurement cannot tell right from wrong."""
 
 
 @dataclass(frozen=True)

@@ -310,5 +310,8 @@ class Record(Model):
     notebook: str = ""
 
 
+BROKEN: frozenset[Verdict] = frozenset({"weaker", "contradicted"})
+"""What a control must come out as; anything else means that the measurement cannot tell right from wrong."""
+
 EFFECT_MIME = "application/vnd.evidence.effect+json"
 """The MIME type under which a notebook output carries a `Record`."""

@@ -76,7 +76,7 @@ def describe(problem: ErrorDetails, shape: Any) -> tuple[str, str]:
         case "value_error":
             return str(context["error"]), ""
         case _:
-            return f"{problem['msg'][0].lower()}{problem['msg'][1:]}, not {shown(given)}", ""
+            return f"{problem['msg'][0].lower()}{problem['msg'][1:]}, not {shown(given)}", "write a value of that kind"
 
 
 def shown(value: Any) -> str:
