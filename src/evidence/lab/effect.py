@@ -7,13 +7,15 @@ the executed notebook is therefore the record, and nothing is written beside it.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from evidence.lab.card import as_html, as_text
 from evidence.lab.device import Run
 from evidence.lab.stats import exact_verdict, interval_of, verdict
 from evidence.library.models import (
@@ -21,10 +23,12 @@ from evidence.library.models import (
     EFFECT_MIME,
     ControlRecord,
     Direction,
+    EffectId,
     EffectKind,
     Expectation,
     How,
     Record,
+    Slug,
     Verdict,
 )
 
@@ -79,11 +83,27 @@ class Effect:
     how: How = "measured"
 
     def __post_init__(self) -> None:
-        fits = {"exact": {"equal"}, "parity": {"within"}, "equivalence": {"within"}}
-        allowed = fits.get(self.kind, {"above", "below"})
+        """Refuse now what could not be judged or recorded after minutes of measuring.
+
+        Raises:
+            ValueError: the parts do not fit together; pydantic's subclass of it for an id that no record can have.
+        """
+        TypeAdapter(EffectId).validate_python(self.id)
+        for name, ids in (("claims", self.claims), ("techniques", self.techniques)):
+            if isinstance(ids, str):
+                raise ValueError(f"{self.id}: {name} is a list of ids, not one text")
+            TypeAdapter(list[Slug]).validate_python(list(ids))
+        fits = {"exact": ("equal",), "parity": ("within",), "equivalence": ("within",)}
+        allowed = fits.get(self.kind, ("above", "below"))
         if self.direction not in allowed:
-            raise ValueError(f"{self.id}: kind {self.kind} goes with direction {' or '.join(sorted(allowed))}")
-        if allowed == {"above", "below"}:
+            raise ValueError(f"{self.id}: kind {self.kind} goes with direction {' or '.join(allowed)}")
+        if not math.isfinite(self.bound) or (self.null is not None and not math.isfinite(self.null)):
+            raise ValueError(f"{self.id}: bound and null must be finite")
+        if self.direction == "within" and self.bound <= 0:
+            raise ValueError(f"{self.id}: nothing can lie within ± {self.bound}")
+        if self.kind == "equivalence" and self.null:
+            raise ValueError(f"{self.id}: an equivalence has no null: a distance is compared with zero")
+        if allowed == ("above", "below"):
             if self.null is None:
                 raise ValueError(f"{self.id}: a {self.kind} needs a null value")
             if (self.bound - self.null) * (1 if self.direction == "above" else -1) < 0:
@@ -204,76 +224,3 @@ class Measurement:
             "text/html": as_html(self.record),
             "text/plain": as_text(self.record),
         }
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """A number as a reader would write it: four significant digits, no exponent where none is needed."""
-    if value is None:
-        return "–"
-    shown = f"{value:,.4g}" if value == 0 or 1e-4 <= abs(value) < 1e6 else f"{value:.2e}"
-    return f"{shown} {unit}".strip()
-
-
-def expected_text(record: Record) -> str:
-    """The expectation in words: 'above 2.5×; below 1.1× there is no effect'."""
-    e, unit = record.expectation, record.unit
-    if e.direction == "equal":
-        return f"equal to {number(e.bound, unit)}"
-    if e.direction == "within":
-        centre = f"{number(e.null)} ± " if e.null else "± "
-        return f"within {centre}{number(e.bound, unit)}"
-    other = "below" if e.direction == "above" else "above"
-    return f"{e.direction} {number(e.bound, unit)}; {other} {number(e.null, unit)} it counts as no effect"
-
-
-def estimate_text(record: Record | ControlRecord, unit: str = "") -> str:
-    """'4.41 (4.37 to 4.45; n = 9)', with the unit."""
-    text = number(record.estimate, unit)
-    if record.low is not None and record.high is not None and record.low != record.high:
-        text += f" ({number(record.low)} to {number(record.high)}; n = {record.n})"
-    elif record.n:
-        text += f" (n = {record.n})"
-    return text
-
-
-def cited_text(record: Record) -> str:
-    cited = record.expectation.cited
-    if cited is None:
-        return "–"
-    if isinstance(cited, str):
-        return cited
-    values = cited if isinstance(cited, list) else [cited]
-    return " to ".join(number(value) for value in values) + (f" {record.unit}" if record.unit else "")
-
-
-def as_text(record: Record) -> str:
-    """One line for a terminal."""
-    line = f"{record.id}: {record.verdict}"
-    if record.estimate is not None:
-        line += f", {estimate_text(record, record.unit)}; expected {expected_text(record)}"
-    if record.control:
-        line += f"; control {record.control.verdict} at {number(record.control.estimate)}"
-    return line + (f" [{record.reason}]" if record.reason else "")
-
-
-def as_html(record: Record) -> str:
-    """The card that a notebook shows. Classes are styled by the site; without it this is still a plain table."""
-    rows = [("expected", expected_text(record)), ("cited", cited_text(record))]
-    if record.estimate is not None:
-        rows.append((record.how, estimate_text(record, record.unit)))
-    if record.control:
-        control = record.control
-        rows.append(
-            ("control", f"{control.fault}: {estimate_text(control, record.unit)}, {control.verdict}"),
-        )
-    rows += [(f"guard: {name}", value) for name, value in record.guards.items()]
-    if record.reason:
-        rows.append(("why", record.reason))
-    rows.append(("machine", f"{record.machine.get('name', '?')}, profile {record.profile}, {record.measured_at[:10]}"))
-    body = "".join(f'<tr><th scope="row">{html.escape(k)}</th><td>{html.escape(v)}</td></tr>' for k, v in rows)
-    badge = f'<span class="ev-badge ev-{record.verdict}">{record.verdict}</span>'
-    return (
-        f'<div class="ev-effect" data-effect="{html.escape(record.id)}"><table class="ev-effect-table">'
-        f"<caption>{badge} <code>{html.escape(record.id)}</code> {html.escape(record.title)}</caption>"
-        f"<tbody>{body}</tbody></table></div>"
-    )
