@@ -96,6 +96,12 @@ MISTAKES: list[tuple[str, Break, str, str]] = [
         f"{LEVER}:19",
         "doe2024rounding'",
     ),
+    (
+        "claim-source",
+        edit(LEVER, "    effects: [precision/rounding]", "    see: [roe2023format]\n    effects: [precision/rounding]"),
+        f"{LEVER}:29",
+        "'roe2023formats'",
+    ),
     ("claim-technique", edit(LEVER, "techniques: [rounding]", "techniques: [roundin]"), f"{LEVER}:20", "'rounding'"),
     (
         "claim-effect",

@@ -31,10 +31,13 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def of_claim(subject: Subject, claim: Claim) -> Iterator[Finding]:
     library = subject.library
-    if claim.source not in library.bib.entries:
-        mend = f"{nearest(claim.source, list(library.sources))} Or add it to {library.bib.name}"
-        place = library.place("claim", claim.id, "source")
-        yield finding("claim-source", place, f"{claim.id}: unknown source {claim.source!r}", mend)
+    keys: list[tuple[str, tuple[str | int, ...]]] = [(claim.source, ("source",))]
+    keys += [(key, ("see", index)) for index, key in enumerate(claim.see)]
+    for name, field in keys:
+        if name not in library.bib.entries:
+            mend = f"{nearest(name, list(library.sources))} Or add it to {library.bib.name}"
+            place = library.place("claim", claim.id, *field)
+            yield finding("claim-source", place, f"{claim.id}: unknown source {name!r}", mend)
     for index, name in enumerate(claim.techniques):
         if name not in library.techniques:
             place = library.place("claim", claim.id, "techniques", index)

@@ -98,7 +98,10 @@ class Conditions(Model):
 
 
 class Claim(Model):
-    """One checkable statement that a source makes, in our own words."""
+    """One checkable statement that a source makes, in our own words.
+
+    `see` are further sources, which the check was made against or the note leans on.
+    """
 
     id: Slug
     source: Slug
@@ -114,6 +117,7 @@ class Claim(Model):
     checked_against: str = ""
     review_says: str = ""
     note: str = ""
+    see: list[Slug] = []
     effects: list[EffectId] = []
 
     @model_validator(mode="after")
