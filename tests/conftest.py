@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evidence.cli import main
 from evidence.lab.device import Run
 from evidence.lab.effect import Effect
 from evidence.library.load import Library, load
@@ -105,3 +107,32 @@ def mini_book(tmp_path: Path) -> MiniBook:
     root = tmp_path / "book"
     shutil.copytree(MINI, root)
     return MiniBook(root)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left: exit code, stdout and stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def evidence(
+    mini_book: MiniBook, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """`evidence("check", "--format", "json")` on the mini book, in this process and through `main`."""
+
+    def run(*arguments: str) -> Ran:
+        monkeypatch.setenv("EVIDENCE_ROOT", str(mini_book.root))
+        monkeypatch.setattr(sys, "argv", ["evidence", *arguments])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as error:
+            code = int(error.code or 0)
+        return Ran(code, *capsys.readouterr())
+
+    return run
