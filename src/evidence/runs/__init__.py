@@ -1,1 +1,1 @@
-"""How notebooks are executed: papermill, staleness, progress, ledger."""
+"""How notebooks are executed: papermill in child processes, staleness, progress, sweeps, ledger, verification."""
