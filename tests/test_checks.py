@@ -46,6 +46,26 @@ def run(*displays: dict[str, object], complete: bool = True) -> Break:
     return lambda book: book.executed("precision", displays, complete)
 
 
+def data(stem: str, text: str) -> Break:
+    return lambda book: book.write(f"book/rules/{stem}.yml", text)
+
+
+ROUND_6 = "book/rules/v6.0.yml"
+BUILT_ON = "source: doe2024rounding\nlisted_by: a page\ncited_by: 1\ndata_through: 2026-01-01\nworks:\n"
+CORRECTIONS = """checked: 1
+right: 0
+against: [doe2024rounding]
+corrections:
+  - id: one
+    number: 1
+    says: x
+    verdict: wrong
+    right: y
+    section: 5.2
+    sources: [roe2023formats]
+    follows: z
+    rules: [format]
+"""
 ROUND_7 = "round: 7.0\ndated: 2027-01-01\nbase: 6.0\norigin: {}\nrules: []\nbenchmarks: []\n"
 
 MISTAKES: list[tuple[str, Break, str, str]] = [
@@ -111,6 +131,25 @@ MISTAKES: list[tuple[str, Break, str, str]] = [
     ),
     ("claim-link", edit(LEVER, "    effects: [precision/rounding]\n", ""), f"{LEVER}:18", "does not name it"),
     ("claim-link", edit(NOTEBOOK, 'claims=[\\"doe2024-rounding\\"]', "claims=[]"), f"{LEVER}:29", "does not answer it"),
+    (
+        "data-reference",
+        data("left-out", "claims:\n  - {id: a, why: merged, into: doe}\n"),
+        "book/rules/left-out.yml:2",
+        "doe",
+    ),
+    (
+        "data-reference",
+        data("built-on", BUILT_ON + "  - {title: T, year: 2024, arxiv: x, key: doe2024}\n"),
+        "book/rules/built-on.yml:6",
+        "doe2024",
+    ),
+    ("data-reference", data("corrections", CORRECTIONS), "book/rules/corrections.yml:13", "format"),
+    (
+        "data-reference",
+        edit(ROUND_6, "origin: {repository: example/rules}", "origin: {text: {key: nobody}}"),
+        f"{ROUND_6}:3",
+        "nobody",
+    ),
     (
         "technique-round",
         edit(LEVER, "    compliance:\n", "    compliance:\n      5.9: {status: unknown, why: old}\n"),
@@ -257,7 +296,7 @@ def test_what_the_source_computes_is_read_from_the_run(mini_book: MiniBook) -> N
 
 def test_a_source_named_by_a_data_file_is_used(mini_book: MiniBook) -> None:
     mini_book.edit(CHAPTER, " {cite}`roe2023formats`", "")
-    mini_book.write("book/rules/corrections.yml", "- {says: x, decides: roe2023formats}\n")
+    mini_book.write("book/rules/corrections.yml", CORRECTIONS.replace("[format]", "[formats]"))
     assert run_checks(mini_book.load()) == []
 
 

@@ -61,6 +61,7 @@ CATALOGUE: Mapping[str, Meaning] = {
     "claim-technique": _error("A claim is about a technique that no file defines."),
     "claim-effect": _error("A claim names an effect that no notebook declares."),
     "claim-link": _error("A claim and an effect do not name each other."),
+    "data-reference": _error("A data file of a page, or a round's origin, names something that does not exist."),
     "technique-round": _error("A technique's compliance names a round without a file, or leaves a round out."),
     "technique-rule": _error("A technique's compliance rests on a rule that the round does not have."),
     "technique-benchmark": _error("A technique's compliance names a benchmark that cannot be entered in the round."),

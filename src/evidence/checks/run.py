@@ -6,7 +6,18 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from evidence.checks import bibliography, chapters, citations, claims, effects, notebooks, prose, roles, techniques
+from evidence.checks import (
+    bibliography,
+    chapters,
+    citations,
+    claims,
+    datafiles,
+    effects,
+    notebooks,
+    prose,
+    roles,
+    techniques,
+)
 from evidence.checks.finding import Finding
 from evidence.checks.subject import Subject, read_subject
 from evidence.library.load import Library
@@ -16,6 +27,7 @@ FAMILIES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     citations.check,
     claims.check,
     techniques.check,
+    datafiles.check,
     effects.check,
     notebooks.check,
     chapters.check,

@@ -6,17 +6,15 @@ on the benchmark and in the round that were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from evidence.library.errors import InputError, nearest
+from evidence.library.filters import SUITS, Filters, Kind, check_filters
 from evidence.library.load import Library
 from evidence.library.models import (
     Benchmark,
-    Check,
     Claim,
     Lever,
     Model,
@@ -28,7 +26,7 @@ from evidence.library.models import (
     Verdict,
 )
 
-Kind = Literal["claims", "techniques", "sources", "rules", "benchmarks", "effects"]
+__all__ = ["ROWS", "SUITS", "Filters", "Kind", "rows", "schema"]
 
 
 class ClaimRow(Claim):
@@ -81,18 +79,6 @@ class EffectRow(Record):
     place: str
 
 
-@dataclass(frozen=True)
-class Filters:
-    """What to keep; None keeps all. Which filter suits which kind: `SUITS`."""
-
-    lever: str | None = None
-    status: str | None = None
-    check: str | None = None
-    benchmark: str | None = None
-    round: str | None = None
-    source: str | None = None
-
-
 ROWS: Mapping[Kind, type[Model]] = {
     "claims": ClaimRow,
     "techniques": TechniqueRow,
@@ -102,17 +88,6 @@ ROWS: Mapping[Kind, type[Model]] = {
     "effects": EffectRow,
 }
 
-SUITS: Mapping[Kind, tuple[str, ...]] = {
-    "claims": ("lever", "status", "check", "benchmark", "round", "source"),
-    "techniques": ("lever", "status", "benchmark", "round", "source"),
-    "sources": ("lever", "check", "source"),
-    "rules": ("lever", "benchmark", "round"),
-    "benchmarks": ("status", "benchmark", "round"),
-    "effects": ("lever", "status", "source"),
-}
-"""The filters of each kind. A claim's status is that of its techniques, an effect's is its verdict, a benchmark's says
-whether it can be entered; a rule's lever is that of the techniques which it decides."""
-
 
 def rows(library: Library, kind: Kind, filters: Filters | None = None) -> list[Model]:
     """The rows of a kind that pass the filters, in the order of the files.
@@ -121,7 +96,7 @@ def rows(library: Library, kind: Kind, filters: Filters | None = None) -> list[M
         InputError: a filter that does not suit the kind, or a word that is none of its values.
     """
     filters = filters or Filters()
-    _check_filters(library, kind, filters)
+    check_filters(library, kind, filters)
     return list(_MAKERS[kind](library, filters))
 
 
@@ -130,29 +105,6 @@ def schema(kind: Kind) -> dict[str, Any]:
     row: Any = ROWS[kind]
     found = TypeAdapter(list[row]).json_schema(mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"evidence show {kind}", **found}
-
-
-def _check_filters(library: Library, kind: Kind, filters: Filters) -> None:
-    benchmarks = {name for round in library.rounds for name in library.benchmarks[round]}
-    statuses: dict[Kind, Any] = {"effects": Verdict, "benchmarks": Benchmark.model_fields["status"].annotation}
-    allowed: dict[str, Sequence[str]] = {
-        "lever": get_args(Lever),
-        "status": get_args(statuses.get(kind, StatusHere)),
-        "check": get_args(Check),
-        "benchmark": sorted(benchmarks),
-        "round": library.rounds,
-        "source": list(library.sources),
-    }
-    for each in fields(filters):
-        value = getattr(filters, each.name)
-        if value is None:
-            continue
-        if each.name not in SUITS[kind]:
-            suits = ", ".join(f"--{name}" for name in SUITS[kind])
-            raise InputError(f"{kind} have no {each.name}", where=f"--{each.name}", mend=f"filters of {kind}: {suits}")
-        if value not in allowed[each.name]:
-            hint = nearest(value, list(allowed[each.name]))
-            raise InputError(f"unknown {each.name} {value!r}", where=f"--{each.name}", mend=hint)
 
 
 def _status(library: Library, technique: str, filters: Filters) -> tuple[StatusHere, list[str], str, str]:
