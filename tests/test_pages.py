@@ -6,6 +6,7 @@ import pytest
 
 from conftest import MiniBook
 from evidence.checks.pages import read_markdown, read_pages, split, without_options
+from evidence.library.errors import InputError
 
 PAGE = """---
 title: {cite}`front`
@@ -118,3 +119,9 @@ def test_generated_pages_are_not_read_and_notebooks_are(mini_book: MiniBook) -> 
     assert list(pages["notebooks/precision.ipynb"].citations()) == [
         ("doe2024rounding", "notebooks/precision.ipynb:cell 1")
     ]
+
+
+def test_a_page_that_is_not_utf8_is_an_input_error(mini_book: MiniBook) -> None:
+    (mini_book.root / "book/latin.md").write_bytes("caf\xe9".encode("latin-1"))
+    with pytest.raises(InputError, match=r"book/latin\.md: is not UTF-8 at byte 3"):
+        read_pages(mini_book.project)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from evidence.library.harvest import read_notebook, source_of
-from evidence.library.project import Project
+from evidence.library.project import Project, read_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -88,11 +88,16 @@ class Page:
 
 
 def read_pages(project: Project) -> list[Page]:
-    """Every page that people write: `book/**/*.md` but for what is generated, and the Markdown of the notebooks."""
+    """Every page that people write: `book/**/*.md` but for what is generated, and the Markdown of the notebooks.
+
+    Raises:
+        InputError: a page or notebook that cannot be read.
+    """
     pages = []
     for path in sorted(project.book.rglob("*.md")):
         if project.generated not in path.parents:
-            pages.append(read_markdown(path.read_text(encoding="utf-8"), project.relative(path)))
+            name = project.relative(path)
+            pages.append(read_markdown(read_text(path, name), name))
     for stem in project.notebook_names():
         path = project.notebook(stem)
         notebook = read_notebook(path, project.relative(path))

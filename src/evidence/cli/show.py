@@ -50,25 +50,25 @@ def show(
         return
     filters = Filters(lever=lever, status=status, check=check, benchmark=benchmark, round=round, source=source)
     found = rows(load(find_project()), asked, filters)
-    if format == "table":
-        print_table(asked, found)
-    else:
-        text = {
-            "json": lambda: as_json(found),
-            "csv": lambda: as_csv(asked, found),
-            "markdown": lambda: as_markdown(asked, found),
-        }
-        typer.echo(text[format](), nl=False)
+    match format:
+        case "json":
+            typer.echo(as_json(found), nl=False)
+        case "csv":
+            typer.echo(as_csv(asked, found), nl=False)
+        case "markdown":
+            typer.echo(as_markdown(asked, found), nl=False)
+        case _:
+            print_table(asked, found)
     print(f"{len(found)} {kind}", file=sys.stderr)
 
 
 def print_table(kind: Kind, found: Sequence[Model]) -> None:
     """A table as wide as the terminal; nothing is cut off, also not in a pipe."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from evidence.cli.output import wide_console
     from evidence.library.formats import COLUMNS, cells
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -76,5 +76,4 @@ def print_table(kind: Kind, found: Sequence[Model]) -> None:
         table.add_column(name, overflow="fold", no_wrap=index == 0)
     for row in cells(kind, found):
         table.add_row(*(Text(each) for each in row))
-    console = Console()
-    (console if console.is_terminal else Console(width=200)).print(table)
+    wide_console().print(table)

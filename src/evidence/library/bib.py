@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from evidence.library.errors import InputError
 from evidence.library.models import Source
-from evidence.library.project import Project
+from evidence.library.project import Project, read_text
 from evidence.library.validate import describe
 
 ENTRY = re.compile(r"@\s*(?!comment|string|preamble)\w+\s*[{(]\s*([^\s,={}()]*)", re.I)
@@ -81,12 +80,7 @@ def read_bib(project: Project) -> Bibliography:
         InputError: there is no file, or it is not UTF-8.
     """
     name = project.relative(project.bib)
-    try:
-        text = project.bib.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=name) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 at byte {error.start}", where=name, mend="save it as UTF-8") from error
+    text = read_text(project.bib, name)
     entries, failures = by_bibtexparser(text)
     sources: dict[str, Source] = {}
     for key, entry in entries.items():

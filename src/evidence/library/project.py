@@ -90,6 +90,20 @@ def find_project(start: Path | None = None) -> Project:
     )
 
 
+def read_text(path: Path, name: str) -> str:
+    """The text of a file; `name` is how messages call it.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=name) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 at byte {error.start}", where=name, mend="save it as UTF-8") from error
+
+
 @contextmanager
 def write_aside(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it is flushed and renamed over `path`.

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from evidence.library.errors import InputError
+from evidence.library.project import read_text
 
 Loc = tuple[str | int, ...]
 """The way to a node: keys and list positions from the root."""
@@ -51,13 +52,7 @@ def read_yaml(path: Path, name: str) -> YamlFile:
     Raises:
         InputError: unreadable, not UTF-8, not YAML, a duplicate key, an alias, a key that is not plain text.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=name) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 at byte {error.start}", where=name, mend="save it as UTF-8") from error
-    return parse_yaml(text, name)
+    return parse_yaml(read_text(path, name), name)
 
 
 def parse_yaml(text: str, name: str) -> YamlFile:
