@@ -33,6 +33,8 @@ CHAPTER = "book/levers/precision.md"
         ("64 epochs", 64, 64, "epoch"),
         ("32K samples", 32e3, 32e3, "sample"),
         ("1.5 million tokens", 1.5e6, 1.5e6, "token"),
+        ("2.788 million GPU-hours", 2.788e6, 2.788e6, "GPU-hour"),
+        ("5.576 million USD", 5.576e6, 5.576e6, "USD"),
         ("989 TFLOPS", 989, 989, "TFLOP/s"),
         ("it took 76\u00a0minutes", 76, 76, "min"),
     ],

@@ -1,7 +1,7 @@
 """Numbers in prose come from the data. A number with a unit beside a citation must be held by a claim of that source.
 
-What counts: figures with %, a factor (×, x, times, -fold), a unit of time, memory, rate, power or frequency, or
-epochs, steps, samples, tokens and the like. What does not: years, counts of things (8 GPUs), names (H100, fp8, v6.0,
+What counts: figures with %, a factor (×, x, times, -fold), a unit of time, memory, rate, power, frequency or money,
+or epochs, steps, samples, tokens and the like. What does not: years, counts of things (8 GPUs), names (H100, fp8, v6.0,
 GPT-3), dimensions (16×16, 8x H100), anything in code. A number that must stand there and that no claim can hold is
 excused in its sentence: `<!-- number: why -->`.
 """
@@ -55,6 +55,8 @@ UNITS = {
     "step": r"steps?|iterations?|updates?",
     "sample": r"samples?|sequences?|images?",
     "token": r"tokens?",
+    "GPU-hour": r"GPU[-\s]hours?",
+    "USD": r"USD|dollars?",
 }
 """The units that make a figure a quantity, each with its spellings; a rate stands before its first letters."""
 
