@@ -14,16 +14,18 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import cloudpickle
 
 POLL_SECONDS = 0.02
 SHOWN_LINES = 20
+
+T = TypeVar("T")
 
 
 class RankError(RuntimeError):
@@ -34,7 +36,13 @@ class RankError(RuntimeError):
         super().__init__(f"rank {rank} {what}")
 
 
-def run_distributed(fn: Callable[..., Any], world_size: int, *args: Any, timeout: float = 120.0) -> list[Any]:
+def run_distributed(
+    fn: Callable[..., Any],
+    world_size: int,
+    *args: Any,
+    timeout: float = 120.0,
+    environment: Mapping[str, str] | None = None,
+) -> list[Any]:
     """Call `fn(*args)` in `world_size` processes with an initialised gloo group; the results by rank.
 
     Inside, `torch.distributed.get_rank()` tells the ranks apart; each has one torch thread. What the ranks print
@@ -43,6 +51,7 @@ def run_distributed(fn: Callable[..., Any], world_size: int, *args: Any, timeout
     Args:
         fn: may be defined in a notebook cell or be a closure; it and `args` must survive cloudpickle.
         timeout: seconds for everything, start of the processes included; also the limit of one collective.
+        environment: variables of the ranks beside our own, for what a library reads only at its start.
 
     Raises:
         RankError: a rank raised (with its traceback) or died (with the end of its output); the others are ended.
@@ -58,7 +67,7 @@ def run_distributed(fn: Callable[..., Any], world_size: int, *args: Any, timeout
         ranks: list[subprocess.Popen[bytes]] = []
         try:
             for rank in range(world_size):
-                ranks.append(_start(folder, rank))
+                ranks.append(_start(folder, rank, environment or {}))
             _wait(folder, ranks, time.monotonic() + timeout)
         finally:
             _end(ranks)
@@ -67,9 +76,29 @@ def run_distributed(fn: Callable[..., Any], world_size: int, *args: Any, timeout
         return [cloudpickle.loads((folder / f"{rank}.result").read_bytes()) for rank in range(world_size)]
 
 
-def _start(folder: Path, rank: int) -> subprocess.Popen[bytes]:
+def deal(fn: Callable[..., T], jobs: Sequence[tuple[Any, ...]], *, workers: int = 2, timeout: float = 600.0) -> list[T]:
+    """`[fn(*job) for job in jobs]` with the jobs dealt to processes in turn: for training, never for timing.
+
+    Args:
+        fn: independent of what other jobs do; may be defined in a notebook cell.
+        workers: one computes here, without another process (on a GPU, which the processes would fight over).
+    """
+    if workers <= 1 or len(jobs) <= 1:
+        return [fn(*job) for job in jobs]
+    hands = [jobs[first::workers] for first in range(min(workers, len(jobs)))]
+
+    def play() -> list[T]:
+        import torch.distributed as dist
+
+        return [fn(*job) for job in hands[dist.get_rank()]]
+
+    played = run_distributed(play, len(hands), timeout=timeout)
+    return [played[index % len(hands)][index // len(hands)] for index in range(len(jobs))]
+
+
+def _start(folder: Path, rank: int, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """One rank in a session of its own: Ctrl-C reaches only the parent, which ends the rank with all it started."""
-    environment = os.environ | {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"} | dict(more)
     if sys.platform == "linux":
         # Without it gloo looks up the host's own name, which in a container often leads nowhere.
         environment.setdefault("GLOO_SOCKET_IFNAME", "lo")

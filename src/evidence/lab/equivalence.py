@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,7 @@ CHECKPOINTS = (1, 5, 20)
 """At least two steps are needed: a gradient that comes one step late agrees after the first."""
 
 Parameters = Tensor | nn.Module | Mapping[str, Tensor] | Iterable[Tensor]
+Parts = Mapping[str, Any]
 
 
 def flat64(parameters: Parameters) -> Tensor:
@@ -108,11 +110,15 @@ def clip(g: Tensor, limit: float = 1.0) -> Tensor:
 class Trainee:
     """A model with its parameters as one flat vector `w`, and AdamW's state `m`, `v`, `t` beside it.
 
-    `w` is what the model computes with: changing it in place changes the model.
+    `w` is what the model computes with: changing it in place changes the model. `parts` are keyword arguments of
+    `ByteGPT`, for a technique that lives inside the model.
     """
 
-    def __init__(self, seed: int, dtype: torch.dtype = torch.float64, device: str = "cpu") -> None:
-        self.model = ByteGPT(width=32, layers=2, heads=4, length=48, seed=seed).to(device, dtype)
+    def __init__(
+        self, seed: int, dtype: torch.dtype = torch.float64, device: str = "cpu", parts: Parts | None = None
+    ) -> None:
+        model = ByteGPT(width=32, layers=2, heads=4, length=48, seed=seed, **(parts or {}))
+        self.model = model.to(device, dtype)
         self.parameters = list(self.model.parameters())
         self.w = torch.cat([p.detach().reshape(-1) for p in self.parameters])
         first = 0
@@ -151,10 +157,20 @@ def plain(trainee: Trainee, batch: Batch) -> None:
 
 @torch.enable_grad()
 def trajectory(
-    step: Step, seed: int, checkpoints: Sequence[int] = CHECKPOINTS, dtype: torch.dtype = torch.float64
+    step: Step,
+    seed: int,
+    checkpoints: Sequence[int] = CHECKPOINTS,
+    *,
+    dtype: torch.dtype = torch.float64,
+    parts: Parts | None = None,
 ) -> dict[int, Tensor]:
-    """Train with `step` from this seed's weights on its batches; the parameters after each checkpoint."""
-    trainee, generator, found = Trainee(seed, dtype), torch.Generator().manual_seed(seed), {}
+    """Train with `step` from this seed's weights on its batches; the parameters after each checkpoint.
+
+    Args:
+        dtype: of everything; single precision shows how much of a distance is rounding.
+        parts: keyword arguments of `ByteGPT`, for a technique inside the model (`linear`, `attend`, …).
+    """
+    trainee, generator, found = Trainee(seed, dtype, parts=parts), torch.Generator().manual_seed(seed), {}
     for done in range(1, max(checkpoints) + 1):
         step(trainee, text_batch(generator))
         if done in checkpoints:
@@ -163,12 +179,22 @@ def trajectory(
 
 
 def distances(
-    step: Step, seeds: Iterable[int], checkpoints: Sequence[int] = CHECKPOINTS, reference: Step = plain
+    step: Step,
+    seeds: Iterable[int],
+    checkpoints: Sequence[int] = CHECKPOINTS,
+    reference: Step = plain,
+    *,
+    dtype: torch.dtype = torch.float64,
+    parts: Parts | None = None,
 ) -> dict[int, list[float]]:
-    """Relative distance of a technique's parameters from the reference's after each checkpoint, one per seed."""
+    """Relative distance of a technique's parameters from the reference's after each checkpoint, one per seed.
+
+    `parts` enter the technique's model alone.
+    """
     found: dict[int, list[float]] = {done: [] for done in checkpoints}
     for seed in seeds:
-        ours, theirs = trajectory(step, seed, checkpoints), trajectory(reference, seed, checkpoints)
+        ours = trajectory(step, seed, checkpoints, dtype=dtype, parts=parts)
+        theirs = trajectory(reference, seed, checkpoints, dtype=dtype)
         for done in checkpoints:
             found[done].append(distance(ours[done], theirs[done]))
     return found
