@@ -76,3 +76,10 @@ def test_addresses_are_not_prose() -> None:
     entries, _ = by_bibtexparser("@misc{a, title={T}, url={https://x.org/a--b_c}}")
     made = to_source(entries["a"])
     assert isinstance(made, Source) and made.url == "https://x.org/a--b_c"
+
+
+def test_a_parenthesised_entry_is_an_entry_for_both() -> None:
+    text = "@misc(a, title = {T}, year = 2020)\n"
+    ours, failures = by_bibtexparser(text)
+    theirs, complaints = by_pybtex(text)
+    assert (failures, complaints) == ([], []) and ours["a"].fields == theirs["a"].fields
