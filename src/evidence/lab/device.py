@@ -54,7 +54,7 @@ def start(device: str = "auto", profile: str = "ci", seed: int = 0, threads: int
         threads: torch threads; one by default, because two threads on a shared machine measure the neighbour.
 
     Raises:
-        InputError: an unknown profile or device, or `cuda` on a machine without one.
+        InputError: an unknown profile or device, `cuda` on a machine without one, or an unusable seed or threads.
     """
     import torch
 
@@ -64,13 +64,17 @@ def start(device: str = "auto", profile: str = "ci", seed: int = 0, threads: int
     ):
         if value not in allowed:
             raise InputError(f"unknown {what} {value!r}", where=what, mend=nearest(str(value), list(allowed)))
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number from 0 on, not {seed!r}", where="seed", mend="write seed=0")
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, not {threads}", where="threads", mend="write threads=1")
     has_cuda = torch.cuda.is_available()
     if device == "cuda" and not has_cuda:
         raise InputError("no CUDA device on this machine", where="device", mend="use auto or cpu")
     chosen = "cuda" if has_cuda and device != "cpu" else "cpu"
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
-    return Run(chosen, profile, int(seed), fingerprint(chosen, threads), versions())  # type: ignore[arg-type]
+    return Run(chosen, profile, seed, fingerprint(chosen, threads), versions())  # type: ignore[arg-type]
 
 
 def has_flag(flag: str) -> bool:

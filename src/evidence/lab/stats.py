@@ -1,7 +1,8 @@
 """Intervals and verdicts: pure functions of numbers, nothing measured here.
 
 The interval is the 95 % confidence interval of the mean: Student's t below `BOOTSTRAP_FROM` samples (of logarithms
-where the quantity is a ratio or a distance), the bootstrap from there on. Fewer than `MIN_SAMPLES` never conclude.
+where the quantity is a ratio or a distance), the bootstrap from there on, and t again beyond `BOOTSTRAP_TO`, where the
+two agree and the bootstrap's work grows with the square. Fewer than `MIN_SAMPLES` never conclude.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -18,6 +20,7 @@ from evidence.library.models import Direction, EffectKind, Verdict
 CONFIDENCE = 0.95
 MIN_SAMPLES = 3
 BOOTSTRAP_FROM = 20
+BOOTSTRAP_TO = 1000
 DISTANCE_FLOOR = 1e-17
 """Relative distances below this (exact zeros among them) count as this, so that their logarithm exists; it lies
 below the spacing of double precision, and so below anything a tolerance could mean."""
@@ -61,18 +64,32 @@ def mean_interval(samples: Sequence[float], *, log: bool = False) -> Interval:
         return Interval(mean, None, None, n)
     if float(np.ptp(x)) == 0.0:
         return Interval(mean, mean, mean, n)
-    if n < BOOTSTRAP_FROM:
-        low, high = stats.t.interval(CONFIDENCE, df=n - 1, loc=mean, scale=stats.sem(x))
+    if BOOTSTRAP_FROM <= n <= BOOTSTRAP_TO:
+        low, high = _bootstrap(x)
     else:
-        low, high = stats.bootstrap(
-            (x,),
-            np.mean,
-            confidence_level=CONFIDENCE,
-            n_resamples=9999,
-            method="BCa",
-            rng=np.random.default_rng(0),
-        ).confidence_interval
+        low, high = stats.t.interval(CONFIDENCE, df=n - 1, loc=mean, scale=stats.sem(x))
     return Interval(mean, float(low), float(high), n)
+
+
+def _bootstrap(x: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float]:
+    """The bias-corrected and accelerated bootstrap interval of the mean, with the same random numbers every time.
+
+    A plain bootstrap is too narrow for few samples (7 % of intervals missed the mean of 20 normal samples, not 5 %).
+    The level is therefore widened as in the expanded percentile interval of Hesterberg (What Teachers Should Know
+    about the Bootstrap, 2015): Student's quantile in place of the normal one, times the root of n / (n - 1).
+    """
+    n, centre, scale = x.size, x.mean(), np.ptp(x)
+    tail = stats.norm.sf(math.sqrt(n / (n - 1)) * stats.t.isf((1 - CONFIDENCE) / 2, n - 1))
+    found = stats.bootstrap(
+        # Scaled, because the acceleration's cubes of tiny differences would be zero.
+        ((x - centre) / scale,),
+        np.mean,
+        confidence_level=1 - 2 * tail,
+        n_resamples=9999,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(centre + scale * found.low), float(centre + scale * found.high)
 
 
 def interval_of(kind: EffectKind, samples: Sequence[float]) -> Interval:
@@ -115,8 +132,14 @@ def verdict(interval: Interval, direction: Direction, bound: float, null: float 
 
 
 def exact_verdict(samples: Sequence[float], expected: float, tolerance: float) -> Verdict:
-    """`holds` if every sample equals `expected` within `tolerance`. A count has no sampling error: one suffices."""
+    """`holds` if every sample equals `expected` within `tolerance`. A count has no sampling error: one suffices.
+
+    Raises:
+        ValueError: no samples, or a sample that is not finite.
+    """
     if len(samples) == 0:
         raise ValueError("no samples: count first, or call Effect.not_measured with the reason")
-    equal = all(math.isfinite(x) and abs(x - expected) <= tolerance for x in samples)
+    if not all(math.isfinite(x) for x in samples):
+        raise ValueError("samples must be finite: a count that is not is a fault of the counting")
+    equal = all(abs(x - expected) <= tolerance for x in samples)
     return "holds" if equal else "contradicted"

@@ -6,20 +6,35 @@ The statistic is the ratio within a round, never the ratio of means.
 from __future__ import annotations
 
 import gc
+import os
+import resource
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import torch
+
 Arm = Callable[[], object]
+Clock = Callable[[], float]
+
+FEW_FAULTS = 64
+"""Page faults in a whole round below which memory is taken to be reused; one large temporary costs thousands."""
+MOST_DISCARDED = 8
+"""Rounds with more faults that do not count; an arm that still makes them makes them always."""
 
 
 @dataclass(frozen=True)
 class Timings:
-    """Seconds per call: `seconds[arm]` has one entry a round."""
+    """What the rounds gave, by arm: `seconds` per call and `faults` (page faults per call), one entry a round.
 
-    seconds: Mapping[str, list[float]]
+    Faults are time spent in the operating system's memory management. An arm that keeps making them while another
+    does not is compared with the C library, not with the method: look at them before believing a ratio.
+    """
+
+    seconds: Mapping[str, Sequence[float]]
+    faults: Mapping[str, Sequence[float]]
     calls: Mapping[str, int]
 
     def ratio(self, a: str, b: str) -> list[float]:
@@ -36,14 +51,15 @@ def interleave(
 ) -> Timings:
     """Time the arms against each other.
 
-    Each arm is called once untimed, then as often within a round as fills `min_seconds`. The order is reversed in
-    every second round. The garbage collector rests meanwhile.
+    Each arm is called untimed and then as often in every round as fills `min_seconds`; the order of the arms is
+    reversed in every second round. A round in which the C allocator was still fetching memory (many page faults) is
+    taken again, up to eight times in all. Python's garbage collector rests meanwhile.
 
     Args:
         arms: name to function without arguments.
         rounds: at least three, or no verdict can come of it.
         min_seconds: shorter calls are repeated within a round until they last so long.
-        device: on `cuda` each clock reading waits for the GPU.
+        device: on `cuda` each reading of the clock waits for the GPU.
         threads: torch threads during the measurement.
 
     Raises:
@@ -51,21 +67,46 @@ def interleave(
     """
     if not arms or rounds < 1:
         raise ValueError("timing needs at least one arm and one round")
-    clock = _clock(device)
-    names = list(arms)
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    clock, discarded = _clock(device), 0
+    kept: list[dict[str, tuple[float, float]]] = []
     with _torch_threads(threads), _no_collection():
-        calls = {name: _calibrate(arms[name], min_seconds, clock) for name in names}
-        for index in range(rounds):
-            for name in reversed(names) if index % 2 else names:
-                seconds[name].append(_time(arms[name], calls[name], clock))
-    return Timings(seconds, calls)
+        calls = {name: _calibrate(arm, min_seconds, clock) for name, arm in arms.items()}
+        while len(kept) < rounds:
+            order = list(arms)[:: -1 if len(kept) % 2 else 1]
+            found = {name: _time(arms[name], calls[name], clock) for name in order}
+            faulted = sum(faults * calls[name] for name, (_, faults) in found.items())
+            if faulted < FEW_FAULTS or discarded == MOST_DISCARDED:
+                kept.append(found)
+            else:
+                discarded += 1
+    seconds = {name: [found[name][0] for found in kept] for name in arms}
+    return Timings(seconds, {name: [found[name][1] for found in kept] for name in arms}, calls)
 
 
-def _clock(device: str) -> Callable[[], float]:
+@contextmanager
+def one_core(core: int | None = None) -> Iterator[int]:
+    """Pin this thread, and the threads that it starts, to one core, so that what competes for it does so each time.
+
+    Args:
+        core: its number; the last one that this process may use by default.
+
+    Raises:
+        ValueError: this process may not use that core.
+    """
+    before = os.sched_getaffinity(0)
+    core = max(before) if core is None else core
+    if core not in before:
+        raise ValueError(f"core {core} is not among {sorted(before)}")
+    os.sched_setaffinity(0, {core})
+    try:
+        yield core
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _clock(device: str) -> Clock:
     if not device.startswith("cuda"):
         return time.perf_counter
-    import torch
 
     def clock() -> float:
         torch.cuda.synchronize()
@@ -74,18 +115,23 @@ def _clock(device: str) -> Callable[[], float]:
     return clock
 
 
-def _time(arm: Arm, calls: int, clock: Callable[[], float]) -> float:
-    start = clock()
+def _faults() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def _time(arm: Arm, calls: int, clock: Clock) -> tuple[float, float]:
+    """Seconds and page faults per call."""
+    faults, start = _faults(), clock()
     for _ in range(calls):
         arm()
-    return (clock() - start) / calls
+    return (clock() - start) / calls, (_faults() - faults) / calls
 
 
-def _calibrate(arm: Arm, min_seconds: float, clock: Callable[[], float]) -> int:
+def _calibrate(arm: Arm, min_seconds: float, clock: Clock) -> int:
     """One untimed call, then the number of calls that fills `min_seconds`."""
     arm()
     calls = 1
-    while (spent := _time(arm, calls, clock) * calls) < min_seconds:
+    while (spent := _time(arm, calls, clock)[0] * calls) < min_seconds:
         # At most tenfold at a time: the first readings of a short call are the least certain.
         calls = min(calls * 10, max(calls + 1, round(calls * 1.1 * min_seconds / max(spent, 1e-9))))
     return calls
@@ -93,8 +139,6 @@ def _calibrate(arm: Arm, min_seconds: float, clock: Callable[[], float]) -> int:
 
 @contextmanager
 def _torch_threads(threads: int) -> Iterator[None]:
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
