@@ -13,7 +13,7 @@ import typer
 
 from evidence.library.errors import InputError
 
-COMMANDS: tuple[str, ...] = ("run", "rcp", "verify", "record", "check", "show")
+COMMANDS: tuple[str, ...] = ("build", "serve", "run", "rcp", "logs", "verify", "record", "check", "show")
 """Modules of this package; each registers itself on the app through its `register(app)`."""
 
 
