@@ -37,8 +37,8 @@ class ThisPython(AsyncKernelManager):
     def __init__(self, **options: Any) -> None:
         folder = Path(os.environ["JUPYTER_RUNTIME_DIR"])
         if len(str(folder)) <= SOCKET_PATH:  # no ports that another kernel could take first
-            options |= {"transport": "ipc", "connection_file": str(folder / "k.json")}
-        super().__init__(**options)
+            options["transport"] = "ipc"
+        super().__init__(connection_file=str(folder / "k.json"), **options)
         ThisPython.latest = self
 
     @property
@@ -124,8 +124,7 @@ def main(folder: Path, descriptor: int) -> int:
 
     def ended(*_: object) -> None:
         signal_group(ThisPython.pid(), signal.SIGKILL)
-        if os.getppid() != spec["parent"]:  # nobody is left to tidy up
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)  # the parent may be gone, and nobody needs a stopped run
         os._exit(128 + signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, ended)
