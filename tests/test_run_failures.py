@@ -47,6 +47,9 @@ CASES = [
     Case("exits", (("code", "import sys; sys.exit(0)"), AFTER), "cell 4 (import sys; sys.exit(0)): SystemExit: 0"),
     Case("leaves", (("code", "exit()"), AFTER), "cell 4 (exit()): asked the kernel to exit"),
     Case("gone", (AFTER, ("code", "import os; os._exit(0)")), "the kernel ended in the middle of the cell"),
+    Case(
+        "orphan", (("code", "import os, time; os.kill(os.getppid(), 9); time.sleep(60)"),), "worker ended early (exit"
+    ),
     Case("asks", (("code", "input()"),), "cell 4 (input()): StdinNotImplementedError"),
     Case("captured", (("code", "%%capture\n1 / 0"), AFTER), "cell 4 (%%capture): swallowed ZeroDivisionError"),
     Case("timed", (("code", "%%time\nassert False"), AFTER), "cell 4 (%%time): AssertionError"),

@@ -25,8 +25,8 @@ def test_lines_name_every_cell_with_its_seconds(capsys: pytest.CaptureFixture[st
     out, err = capsys.readouterr()
     assert out == ""
     assert re.sub(r" +\d+\.\d s", " N s", err).splitlines() == [
-        "precision: cell 1/2 N s  x = [1]",
-        "precision: cell 2/2 N s  y[0] = [/bold]",
+        "precision: code cell 1/2 N s  x = [1]",
+        "precision: code cell 2/2 N s  y[0] = [/bold]",
         "precision: ran in N s",
     ]
 

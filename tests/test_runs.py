@@ -150,7 +150,7 @@ def test_the_command_runs_sweeps_and_explains(
     words = swept.out.replace("─", "").split()
     assert words == ["effect", "seed=0", "seed=2", "tiny/count", "holds", "2", "holds", "2"]
     assert "tiny: fresh" in swept.err
-    assert "tiny@seed=2: cell 4/4" in swept.err
+    assert "tiny@seed=2: code cell 4/4" in swept.err
     assert "tiny@seed=2: 1 effect: 1 holds" in swept.err
     explained = evidence("run", "--explain", "-p", "seed=5")
     assert explained.out == "tiny@seed=5: stale\n  no complete run is there\n"

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    notebooks: Annotated[list[str] | None, typer.Argument(metavar="[NOTEBOOK]...", help="Default: all.")] = None,
+    notebooks: Annotated[list[str] | None, typer.Argument(metavar="NOTEBOOK", help="Default: all.")] = None,
     parameters: Annotated[
         list[str] | None, typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Typed as its default is.")
     ] = None,
@@ -45,7 +45,9 @@ def run(
     sweep: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUES", help="Several values, as seed=0,1,2; verdicts to stdout.")
     ] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.001, help="Seconds for a notebook.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds for a notebook; smoke 300, ci 1200, full 21600.")
+    ] = None,
     cell_timeout: Annotated[float | None, typer.Option(min=0.001, help="Seconds for a cell.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each is stale or fresh; run nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run also what is fresh.")] = False,

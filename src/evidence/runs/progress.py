@@ -55,7 +55,7 @@ class Lines:
         if label in self._current:
             number, line, since = self._current.pop(label)
             seconds = time.monotonic() - since
-            self.say(f"{label}: cell {number}/{self._cells.get(label, '?')}  {seconds:6.1f} s  {line}")
+            self.say(f"{label}: code cell {number}/{self._cells.get(label, '?')}  {seconds:6.1f} s  {line}")
 
 
 class Bars:
