@@ -58,11 +58,15 @@ class Picture:
     alt: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": self.alt}
+
+    def html(self) -> str:
+        """Two images, of which the page's colours hide one."""
         images = "".join(
             f'<img class="only-{theme} dark-light" alt="{html.escape(self.alt)}" src="{_data_uri(svg)}">'
             for theme, svg in (("light", self.light), ("dark", self.dark))
         )
-        return {"text/html": f'{STYLE}<div class="ev-figure">{images}</div>', "text/plain": self.alt}
+        return f'{STYLE}<div class="ev-figure">{images}</div>'
 
 
 @contextmanager
@@ -85,8 +89,27 @@ def figure(
     Raises:
         ValueError: no alternative text, a missing unit, or numbers on an axis that was said to hold names.
     """
+    with drawn(alt, x, y, title=title, panels=panels, size=size) as (made, axes):
+        yield axes
+    from IPython.display import display
+
+    display(made[0])  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def drawn(
+    alt: str,
+    x: Label | Sequence[Label],
+    y: Label | Sequence[Label],
+    *,
+    title: str = "",
+    panels: int = 1,
+    size: tuple[float, float] = (6.4, 3.6),
+) -> Iterator[tuple[list[Picture], Any]]:
+    """As `figure`, for a page instead of a notebook: the picture stands in the list when the block ends."""
     if len(alt.split()) < 4:
         raise ValueError("alt: say in a sentence what the picture shows")
+    made: list[Picture] = []
     with rc_context(_settings()):  # type: ignore[arg-type]
         fig = Figure(figsize=(size[0] * panels, size[1]), layout="constrained")
         axes = [fig.add_subplot(1, panels, index + 1) for index in range(panels)]
@@ -94,12 +117,9 @@ def figure(
             label(ax, x_label, y_label)
         if title:
             fig.suptitle(title)
-        yield axes[0] if panels == 1 else axes
+        yield made, (axes[0] if panels == 1 else axes)
         _finish(fig, axes, _each(x, panels), _each(y, panels))
-        picture = render(fig, alt)
-    from IPython.display import display
-
-    display(picture)  # type: ignore[no-untyped-call]
+        made.append(render(fig, alt))
 
 
 def label(ax: Axes, x: Label, y: Label) -> None:
