@@ -19,7 +19,8 @@ from evidence.rounds.runtable import Run, run_facts
 ACCELERATORS = (
     (r"\b(GB[23]00)\b", "{0}"),
     (r"\b(B[23]00)\b", "{0}"),
-    (r"\b(H[12]00)\b.*(PCIe|NVL)", "{0}-{1}"),
+    (r"\b(H[12]00)\b.*(NVL)", "{0}-{1}"),
+    (r"\b(H[12]00)\b.*(PCIe)", "{0}-{1}"),
     (r"\b(H[12]00)\b", "{0}-SXM"),
     (r"\b(A100)\b.*(PCIe)", "{0}-{1}"),
     (r"\b(A100)\b", "{0}-SXM"),
