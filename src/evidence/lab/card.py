@@ -62,7 +62,7 @@ def as_text(record: Record) -> str:
     if record.estimate is not None:
         line += f", {estimate_text(record, record.unit)}; expected {expected_text(record)}"
     if record.control:
-        line += f"; control {record.control.verdict} at {number(record.control.estimate)}"
+        line += f"; control {record.control.verdict} at {number(record.control.estimate, record.unit)}"
     return line + (f" [{record.reason}]" if record.reason else "")
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 
 HELD_OUT_DIGITS = 500
 HELD_OUT_SHARE = 0.1
+HELD_OUT_PROSE = 0.2
 SYMBOLS = 128
 SHUFFLE_SEED = 0
 """Fixes the order of the source files, and so which of them are held out."""
@@ -87,14 +88,31 @@ def library_bytes(size: int = 2_000_000) -> Bytes:
     random.Random(SHUFFLE_SEED).shuffle(files)
     text = bytearray()
     for path in files:
-        text += path.read_bytes()
         if len(text) >= size:
             break
+        # pydoc_data is English in the form of source: a domain of its own, see library_prose.
+        text += b"" if "pydoc_data" in path.parts else path.read_bytes()
     if len(text) < size:
         raise ValueError(f"the standard library holds {len(text):,} bytes of source; {size:,} were asked for")
-    symbols = torch.frombuffer(text[:size], dtype=torch.uint8).clamp(max=SYMBOLS - 1)
-    held_out = round(size * HELD_OUT_SHARE)
-    return Bytes(symbols[:-held_out], symbols[-held_out:])
+    return _hold_out(text[:size], HELD_OUT_SHARE)
+
+
+@cache
+def library_prose() -> Bytes:
+    """English that ships with Python, the reference text inside `pydoc_data.topics`; the last fifth is held out.
+
+    None of it is in `library_bytes`: the new domain for fine-tuning.
+    """
+    from pydoc_data.topics import topics
+
+    text = "\n".join(topics[name] for name in sorted(topics))
+    return _hold_out(bytearray(text.encode()), HELD_OUT_PROSE)
+
+
+def _hold_out(text: bytearray, share: float) -> Bytes:
+    symbols = torch.frombuffer(text, dtype=torch.uint8).clamp(max=SYMBOLS - 1)
+    first = len(symbols) - round(len(symbols) * share)
+    return Bytes(symbols[:first], symbols[first:])
 
 
 def windows(symbols_N: Tensor, starts_B: Tensor, length: int) -> tuple[Tensor, Tensor]:

@@ -47,8 +47,10 @@ def distance(a: Parameters, b: Parameters) -> float:
     """Relative Frobenius distance ‖a − b‖ / ‖b‖ over all parameters, in double precision.
 
     Raises:
-        ValueError: they hold different numbers of parameters, or `b` is zero.
+        ValueError: they hold different numbers of parameters or mappings of different names, or `b` is zero.
     """
+    if isinstance(a, Mapping) and isinstance(b, Mapping) and a.keys() != b.keys():
+        raise ValueError(f"cannot compare parameters of different names: {sorted(a.keys() ^ b.keys())}")
     flat_a, flat_b = flat64(a), flat64(b)
     if flat_a.shape != flat_b.shape:
         raise ValueError(f"cannot compare {flat_a.numel():,} with {flat_b.numel():,} parameters")
@@ -77,8 +79,14 @@ class Batch:
         return int(self.lengths.sum())
 
     def split(self, parts: int) -> list[Batch]:
-        """Equal numbers of sequences, and so unequal numbers of tokens: what ranks or micro-batches get."""
-        size = len(self) // parts
+        """Equal numbers of sequences, and so unequal numbers of tokens: what ranks or micro-batches get.
+
+        Raises:
+            ValueError: the sequences do not divide evenly.
+        """
+        size, rest = divmod(len(self), parts)
+        if rest:
+            raise ValueError(f"{parts} does not divide {len(self)} sequences")
         return [self[first : first + size] for first in range(0, len(self), size)]
 
 
@@ -110,7 +118,8 @@ def clip(g: Tensor, limit: float = 1.0) -> Tensor:
 class Trainee:
     """A model with its parameters as one flat vector `w`, and AdamW's state `m`, `v`, `t` beside it.
 
-    `w` is what the model computes with: changing it in place changes the model. `parts` are keyword arguments of
+    `w` is what the model computes with: changing it in place changes the model. `memory` is the technique's own, for
+    what it carries from step to step (a delayed gradient, the error that is fed back). `parts` are keyword arguments of
     `ByteGPT`, for a technique that lives inside the model.
     """
 
@@ -155,13 +164,13 @@ def plain(trainee: Trainee, batch: Batch) -> None:
     trainee.update(clip(trainee.gradient(trainee.loss_sum(batch) / batch.count)))
 
 
-@torch.enable_grad()
 def trajectory(
     step: Step,
     seed: int,
     checkpoints: Sequence[int] = CHECKPOINTS,
     *,
     dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
     parts: Parts | None = None,
 ) -> dict[int, Tensor]:
     """Train with `step` from this seed's weights on its batches; the parameters after each checkpoint.
@@ -170,7 +179,7 @@ def trajectory(
         dtype: of everything; single precision shows how much of a distance is rounding.
         parts: keyword arguments of `ByteGPT`, for a technique inside the model (`linear`, `attend`, …).
     """
-    trainee, generator, found = Trainee(seed, dtype, parts=parts), torch.Generator().manual_seed(seed), {}
+    trainee, generator, found = Trainee(seed, dtype, device, parts), torch.Generator().manual_seed(seed), {}
     for done in range(1, max(checkpoints) + 1):
         step(trainee, text_batch(generator))
         if done in checkpoints:
@@ -185,6 +194,7 @@ def distances(
     reference: Step = plain,
     *,
     dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
     parts: Parts | None = None,
 ) -> dict[int, list[float]]:
     """Relative distance of a technique's parameters from the reference's after each checkpoint, one per seed.
@@ -193,8 +203,8 @@ def distances(
     """
     found: dict[int, list[float]] = {done: [] for done in checkpoints}
     for seed in seeds:
-        ours = trajectory(step, seed, checkpoints, dtype=dtype, parts=parts)
-        theirs = trajectory(reference, seed, checkpoints, dtype=dtype)
+        ours = trajectory(step, seed, checkpoints, dtype=dtype, device=device, parts=parts)
+        theirs = trajectory(reference, seed, checkpoints, dtype=dtype, device=device)
         for done in checkpoints:
             found[done].append(distance(ours[done], theirs[done]))
     return found

@@ -72,6 +72,9 @@ def train(
         backward: fills gradients from the loss; loss scaling enters here, and a skipped step returns False.
         clip: limit of the global gradient norm; None leaves it alone.
         after: called with the number of steps done, after each.
+
+    Raises:
+        ValueError: fewer batches than steps.
     """
     optimizer = optimizer or adamw(model)
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -88,6 +91,8 @@ def train(
         losses.append(value.detach())
         if after is not None:
             after(step + 1)
+    if len(losses) < steps:
+        raise ValueError(f"{steps} steps were asked for and the batches ended after {len(losses)}")
     return [float(value) for value in torch.stack(losses).tolist()]
 
 
