@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import reduce
 
 from evidence.library.errors import InputError
 from evidence.library.models import Benchmark
-from evidence.rounds.rcp import Point, Table
+from evidence.rounds.points import Point
+from evidence.rounds.rcp import Table
 from evidence.rounds.schedule import Schedule
 from evidence.rounds.score import Option, Terms, off_grid, option
 from evidence.rounds.throughput import Throughput
@@ -180,8 +181,3 @@ def _notes(table: Table, schedule: Schedule, options: Sequence[Option], best: Op
 def _pruned(table: Table, options: Sequence[Option]) -> list[Point]:
     tried = {each.batch for each in options}
     return [point for point in table.points if not point.kept and point.batch in tried]
-
-
-def converging(terms: Terms, convergence: float) -> Terms:
-    """The same terms for a submission that needs `convergence` times the reference's samples."""
-    return replace(terms, convergence=convergence)

@@ -17,71 +17,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from evidence.library.errors import InputError, nearest
+from evidence.rounds.points import Bar, How, Judgement, Point
 
 if TYPE_CHECKING:
     import pandas as pd
-
-How = Literal["point", "interpolated", "smallest", "missing"]
 
 EPOCHS = frozenset({"maskrcnn", "resnet", "ssd", "retinanet", "rnnt", "dlrm"})
 FRACTIONS = frozenset({"dlrm_dcnv2", "gnn", "rgat"})
 LEEWAY_FROM, LEEWAY_SAMPLES = (5, 0), 46_080
 """From this ruleset on the checker lets llama31_405b beat its limit by this many samples (rule `rcp-leeway-405b`)."""
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What a submission at one batch size is compared with.
-
-    `min_mean` is the smallest mean that passes the t-test; `leeway` is what the checker forgives below it. `runs` is
-    the number of reference runs that the test counts.
-    """
-
-    batch: int
-    how: How
-    mean: float
-    stdev: float
-    min_mean: float
-    runs: int
-    leeway: float = 0.0
-
-    @property
-    def limit(self) -> float:
-        """The smallest olympic mean that passes, in the table's unit."""
-        return self.min_mean - self.leeway
-
-    @property
-    def max_speedup(self) -> float:
-        """Mean over limit; infinite where even a mean of zero would pass."""
-        return self.mean / self.limit if self.limit > 0 else math.inf
-
-
-@dataclass(frozen=True)
-class Point:
-    """One reference convergence point; `runs` are the counts of the reference's own runs, sorted."""
-
-    batch: int
-    runs: tuple[float, ...]
-    bar: Bar
-    kept: bool
-    precision: str = ""
-    creator: str = ""
-    when: str = ""
-    hyperparameters: dict[str, Any] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What the official checker says of a set of runs. `factor` multiplies the score of a set that passes."""
-
-    passed: bool
-    message: str
-    factor: float
-    mean: float | None
-    bar: Bar | None
 
 
 @dataclass(frozen=True)

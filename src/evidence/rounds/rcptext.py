@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from evidence.rounds.rcp import LEEWAY_SAMPLES, Bar, Point, Table
+from evidence.rounds.points import Bar, Point
+from evidence.rounds.rcp import LEEWAY_SAMPLES, Table
 
 ALPHA = 0.05
 Kind = Literal["spread", "pruning", "leeway", "small-batch-scaling", "vacuous"]

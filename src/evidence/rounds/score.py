@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence.library.errors import InputError
-from evidence.rounds.rcp import Bar, How, Point, Table
+from evidence.rounds.points import Bar, How, Point
+from evidence.rounds.rcp import Table
 from evidence.rounds.schedule import Schedule
 from evidence.rounds.throughput import From, Throughput
 
