@@ -50,7 +50,9 @@ def test_choices_are_the_committed_sets() -> None:
     assert sum(each.sets for each in found) == sum(bool(each.global_batch_size) for each in sets)
     assert [each.round for each in found] == sorted((each.round for each in found), reverse=True)
     here = next(each for each in found if (each.round, each.batch) == ("5.0", 1152))
-    assert (here.sets, here.scaled) == (5, 5)
+    assert (here.sets, here.judged, here.scaled) == (5, 5, 5)
+    assert all(each.judged <= each.sets for each in found)
+    assert any(each.judged < each.sets for each in found), "of the 6.0 sample some sets are too short to judge"
     assert here.accelerators == (512, 2048)
 
 

@@ -33,7 +33,11 @@ class Evaluations:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the result sets of a round chose as batch size; `fastest` is the best score in minutes among them."""
+    """What the result sets of a round chose as batch size.
+
+    `fastest` is the best score in minutes among them; of the `judged` sets, which have enough runs for the convergence
+    test, `scaled` were scaled.
+    """
 
     round: str
     batch: int
@@ -41,6 +45,7 @@ class Choice:
     submitters: int
     accelerators: tuple[int, int] | None
     fastest: float | None
+    judged: int
     scaled: int
 
 
@@ -153,6 +158,7 @@ def _choice(round_: str, batch: int, sets: Sequence[ResultSet]) -> Choice:
         submitters=len({each.submitter for each in sets}),
         accelerators=(min(sizes), max(sizes)) if sizes else None,
         fastest=min(scores) if scores else None,
+        judged=sum(each.normalisation is not None for each in sets),
         scaled=sum((each.normalisation or 1.0) > 1.0 for each in sets),
     )
 
