@@ -54,6 +54,13 @@ def test_plan_names_the_best_and_what_limits_it(monkeypatch, capsys, tmp_path) -
     assert set(pd.read_csv(io.StringIO(out))["batch"]) == {32, 64, 96, 128}
 
 
+def test_plan_counts_request_dates_from_the_rounds_deadline(monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+    points = ("--throughput", "1152=40", "--throughput", "4608=150")
+    _, out, _ = evidence(monkeypatch, capsys, "rcp", "plan", "llama31_405b", *points)
+    assert "9 weeks before the deadline (2026-03-13)" in out
+    assert "best: batch 4,608" in out
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -167,7 +167,9 @@ def test_what_is_allowed_and_what_must_be_requested() -> None:
     assert "largest reference point" in plan.limited_by
     assert "2026-03-13" in plan.requests[0]
     assert "6 reference runs" in plan.requests[1]
+    assert any("batch of 9,216 would change the score by" in note for note in plan.notes)
     assert any("pruned" in note for note in dlrm_plan().notes)
+    assert not any("would change the score" in note for note in dlrm_plan().notes), "its best is not the largest point"
 
 
 def dlrm_plan():  # type: ignore[no-untyped-def]

@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import nnls
 
-from evidence.lab.stats import CONFIDENCE
 from evidence.rounds.rcp import Table
 
+CONFIDENCE = 0.95
 FITS_WITHIN = 0.05
 """Largest relative residual at which the law counts as describing a table (acceptance of the protocol)."""
 WELL_INSIDE = 4.0

@@ -11,10 +11,11 @@ from functools import reduce
 
 from evidence.library.errors import InputError
 from evidence.library.models import Benchmark
+from evidence.rounds.critical import fit
 from evidence.rounds.points import Point
 from evidence.rounds.rcp import Table
 from evidence.rounds.schedule import Schedule
-from evidence.rounds.score import Option, Terms, off_grid, option
+from evidence.rounds.score import Option, Terms, off_grid, option, unit_samples
 from evidence.rounds.throughput import Throughput
 
 MOST_CANDIDATES = 160
@@ -96,13 +97,16 @@ def make_plan(
     safe = [each for each in options if each.pass_probability >= SAFE] or list(options)
     best = min(safe, key=lambda each: each.score)
     flat = tuple(each.batch for each in safe if each.score <= FLAT * best.score)
+    notes = _notes(table, schedule, options, best, law)
+    if best.batch == max(point.batch for point in table.points):
+        notes += _beyond(table, schedule, law, best, terms)
     return Plan(
         options=options,
         best=best,
         flat=flat,
         limited_by=_limit(table, options, best, smallest, law),
         requests=_requests(table, best, law, deadline),
-        notes=tuple(_notes(table, schedule, options, best, law)),
+        notes=tuple(notes),
     )
 
 
@@ -181,3 +185,21 @@ def _notes(table: Table, schedule: Schedule, options: Sequence[Option], best: Op
 def _pruned(table: Table, options: Sequence[Option]) -> list[Point]:
     tried = {each.batch for each in options}
     return [point for point in table.points if not point.kept and point.batch in tried]
+
+
+def _beyond(table: Table, schedule: Schedule, law: Throughput, best: Option, terms: Terms) -> list[str]:
+    """What a batch twice the largest point might score: whether asking for a new point is worth it."""
+    found, batch = fit(table, draws=50), 2 * best.batch
+    rate = law.at(batch)
+    if found is None or found.says != "fits" or rate is None:
+        return []
+
+    def seconds(size: int, speed: float) -> float:
+        samples = found.samples(size) * unit_samples(table)
+        return samples / speed + schedule.evaluations(size, samples) * terms.eval_seconds
+
+    change = 100 * (seconds(batch, rate) / seconds(best.batch, best.throughput) - 1)
+    return [
+        f"by the critical batch size of this table a batch of {batch:,} would change the score by {change:+.0f} %: "
+        "an extrapolation of samples and of throughput, good for deciding whether to ask for a point"
+    ]
