@@ -103,7 +103,10 @@ def test_claims_point_at_sources_and_techniques(library: Library) -> None:
 
 
 def test_checks_of_the_claims_are_counted(library: Library) -> None:
-    found = Counter(claim.check for claim in library.claims.values())
+    """Of those taken from the reviews; what we drew from the rulebook ourselves is not among them."""
+    own = {"rules-worked-example-limits", "rules-405b-evaluation-overhead", "rules-405b-finer-schedule"}
+    assert own <= set(library.claims)
+    found = Counter(claim.check for claim in library.claims.values() if claim.id not in own)
     assert found == {"confirmed": 144, "differs": 59, "not-found": 39}
 
 
