@@ -120,6 +120,9 @@ def _wait(folder: Path, ranks: Sequence[subprocess.Popen[bytes]], deadline: floa
         failed = [rank for rank, code in enumerate(codes) if code]
         if failed:
             raise _first_error(folder, failed, codes)
+        silent = [rank for rank, code in enumerate(codes) if code == 0 and not (folder / f"{rank}.result").exists()]
+        if silent:
+            raise RankError(silent[0], "ended without a result")
         if all(code == 0 for code in codes):
             return
         if time.monotonic() > deadline:

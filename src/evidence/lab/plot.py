@@ -32,11 +32,11 @@ PAGE = {"light": "#ffffff", "dark": "#121212"}
 INK = {"light": "#24292f", "dark": "#e3e6ea"}
 FAINT = {"light": "#d0d4d9", "dark": "#3a3f45"}
 SERIES = {
-    "light": ("#0072b2", "#b84a00", "#007a5a", "#a8488f", "#7a6100", "#4b4b4b"),
-    "dark": ("#56b4e9", "#ff9d4d", "#3ecfa4", "#e29ac9", "#f0e442", "#b9bec4"),
+    "light": ("#1755ed", "#66391e", "#127d6e", "#bb01a2", "#866604", "#4b4b4b"),
+    "dark": ("#4b7af1", "#c66126", "#0dde93", "#c55798", "#fec50d", "#b9bec4"),
 }
-"""Hues after Okabe and Ito's palette for every kind of colour vision, darkened for the light page and lightened for
-the dark one until each has a contrast of at least 4.5."""
+"""Each has a contrast of at least 4.5 with its page, and the first five stay apart for every kind of colour vision
+(CIE76 differences of 28 and more, found by search); markers tell the series apart besides."""
 CITED = {"light": "#6a3d9a", "dark": "#cab2ff"}
 
 STYLE = """<style>
