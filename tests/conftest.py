@@ -136,3 +136,15 @@ def evidence(
         return Ran(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def site_book(tmp_path_factory: pytest.TempPathFactory) -> MiniBook:
+    """The tiny book, furnished and built once; its site is `site_book.project.site`. Look, do not change."""
+    from sitebook import build, furnish
+
+    root = tmp_path_factory.mktemp("site") / "book"
+    shutil.copytree(MINI, root)
+    book = furnish(MiniBook(root))
+    build(book)
+    return book
