@@ -52,6 +52,12 @@ def test_ratios_are_taken_within_a_round() -> None:
     assert sorted(found.seconds["a"])[1] == found.median("a")
 
 
+def test_an_arm_may_tell_the_seconds_of_a_part_of_it() -> None:
+    told = iter(float(number) for number in range(100))
+    found = interleave({"a": lambda: next(told), "b": lambda: torch.ones(1)}, rounds=3, min_seconds=0.0)
+    assert found.told == {"a": [2.0, 3.0, 4.0], "b": []}
+
+
 def test_threads_and_garbage_collection_are_set_and_put_back() -> None:
     seen: set[tuple[int, bool]] = set()
     before = torch.get_num_threads()

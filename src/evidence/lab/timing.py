@@ -36,6 +36,8 @@ class Timings:
     seconds: Mapping[str, Sequence[float]]
     faults: Mapping[str, Sequence[float]]
     calls: Mapping[str, int]
+    told: Mapping[str, Sequence[float]]
+    """What an arm that returns a float returned at its last call of each round: seconds of a part of it, say."""
 
     def ratio(self, a: str, b: str) -> list[float]:
         """Time of `a` over time of `b` in each round: above 1 where `b` is faster."""
@@ -68,19 +70,21 @@ def interleave(
     if not arms or rounds < 1:
         raise ValueError("timing needs at least one arm and one round")
     clock, discarded = _clock(device), 0
-    kept: list[dict[str, tuple[float, float]]] = []
+    kept: list[dict[str, tuple[float, float, float | None]]] = []
     with _torch_threads(threads), _no_collection():
         calls = {name: _calibrate(arm, min_seconds, clock) for name, arm in arms.items()}
         while len(kept) < rounds:
             order = list(arms)[:: -1 if len(kept) % 2 else 1]
             found = {name: _time(arms[name], calls[name], clock) for name in order}
-            faulted = sum(faults * calls[name] for name, (_, faults) in found.items())
+            faulted = sum(faults * calls[name] for name, (_, faults, _) in found.items())
             if faulted < FEW_FAULTS or discarded == MOST_DISCARDED:
                 kept.append(found)
             else:
                 discarded += 1
     seconds = {name: [found[name][0] for found in kept] for name in arms}
-    return Timings(seconds, {name: [found[name][1] for found in kept] for name in arms}, calls)
+    faults = {name: [found[name][1] for found in kept] for name in arms}
+    told = {name: [last for found in kept if (last := found[name][2]) is not None] for name in arms}
+    return Timings(seconds, faults, calls, told)
 
 
 @contextmanager
@@ -119,12 +123,15 @@ def _faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def _time(arm: Arm, calls: int, clock: Clock) -> tuple[float, float]:
-    """Seconds and page faults per call."""
+def _time(arm: Arm, calls: int, clock: Clock) -> tuple[float, float, float | None]:
+    """Seconds and page faults per call, and what the last call returned if that is a float."""
     faults, start = _faults(), clock()
-    for _ in range(calls):
+    for _ in range(calls - 1):
         arm()
-    return (clock() - start) / calls, (_faults() - faults) / calls
+    last = arm()
+    seconds = (clock() - start) / calls
+    # Anything else must not be kept: it would hold memory that the next call then has to fetch anew.
+    return seconds, (_faults() - faults) / calls, last if isinstance(last, float) else None
 
 
 def _calibrate(arm: Arm, min_seconds: float, clock: Clock) -> int:
