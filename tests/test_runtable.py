@@ -121,3 +121,14 @@ def test_spans() -> None:
     assert spans.clip([(0, 10), (20, 30)], 5, 25) == [(5, 10), (20, 25)]
     assert spans.length([(0, 2), (1, 3)]) == 3
     assert all(a[1] <= b[0] for a, b in pairwise(spans.union([(0, 1), (1, 2), (5, 6)])))
+
+
+@pytest.mark.parametrize("metric", [None, [], {"a": 1}, "FID"])
+def test_a_metric_of_any_kind_and_absurd_numbers_do_not_stop_the_reading(metric: object) -> None:
+    events = [(0.0, "run_start", {}), (9.0, "run_stop", {"status": "success"})]
+    marks = [
+        (i, "eval_accuracy", at(s, value=q, metric=metric)) for i, s, q in [(1, -1e308, -1e308), (2, 1e308, 1e308)]
+    ]
+    data = log(events[0], *marks, events[1], global_batch_size=8)  # type: ignore[arg-type]
+    for benchmark in ("stable_diffusion", "dlrm_dcnv2", "llama2_70b_lora"):
+        json.dumps(vars(facts(data, benchmark)), allow_nan=False)

@@ -64,6 +64,7 @@ DROPPED = {"unet3d": 4}
 
 
 def dropped_runs(benchmark: str) -> int:
+    """Runs dropped at either end of a set."""
     return DROPPED.get(benchmark, 1)
 
 

@@ -44,6 +44,7 @@ class System:
 
     @property
     def accelerators(self) -> int | None:
+        """All of them; None where a count is not told."""
         return None if self.nodes is None or self.per_node is None else self.nodes * self.per_node
 
 
@@ -63,6 +64,7 @@ class Row:
 
     @property
     def set(self) -> tuple[str, str, str, str]:
+        """What the runs of one result have in common."""
         return self.round, self.submitter, self.system, self.benchmark
 
     def as_dict(self) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from evidence.rounds.benchmarks import BENCHMARKS
+from evidence.rounds.benchmarks import BENCHMARKS, Benchmark
 from evidence.rounds.findings import LogFinding
 from evidence.rounds.seen import Seen, real
 
+Point = tuple[float, float | None, str]
+"""Progress, quality (None if it is no number) and the metric's name of one evaluation."""
 FID, CLIP = 90.0, 0.15
 """Stable Diffusion converges at the first checkpoint with FID <= 90 and CLIP >= 0.15."""
 
@@ -25,23 +27,7 @@ def progress(seen: Seen, facts: dict[str, Any], name: str, findings: list[LogFin
         return {}
     target = known.target if known.target is not None else facts.get("logged_target")
     found: dict[str, Any] = {"unit": known.unit, "target": target}
-    points = [
-        (place, real(event.value), event.metadata.get("metric"))
-        for event in seen.quality[: seen.quality_at_stop]
-        if (place := real(event.metadata.get(known.progress))) is not None
-    ]
-    lost = len(seen.quality[: seen.quality_at_stop]) - len(points)
-    if lost:
-        findings.append(
-            LogFinding(
-                "eval-progress",
-                "error",
-                name,
-                f"{lost} evaluations without a number under {known.progress!r}, which the RCP checker reads",
-                f"put the {known.unit} so far into the metadata of eval_accuracy",
-                "epoch-reporting",
-            )
-        )
+    points = _points(seen, known, name, findings)
     if not points:
         findings.append(LogFinding("eval-none", "error", name, "no evaluation before run_stop", "", "quality-metric"))
         return found
@@ -57,10 +43,33 @@ def progress(seen: Seen, facts: dict[str, Any], name: str, findings: list[LogFin
     return found
 
 
-def _convergence(points: list[tuple[float, float | None, Any]], benchmark: str, target: float | None) -> dict[str, Any]:
+def _points(seen: Seen, known: Benchmark, name: str, findings: list[LogFinding]) -> list[Point]:
+    """The evaluations before the last run_stop, in file order, as the official checker takes them."""
+    counted = seen.quality[: seen.quality_at_stop]
+    points = [
+        (place, real(event.value), str(event.metadata.get("metric")))
+        for event in counted
+        if (place := real(event.metadata.get(known.progress))) is not None
+    ]
+    if len(points) < len(counted):
+        said = f"{len(counted) - len(points)} evaluations without a number under {known.progress!r}"
+        findings.append(
+            LogFinding(
+                "eval-progress",
+                "error",
+                name,
+                f"{said}, which the RCP checker reads",
+                f"put the {known.unit} so far into the metadata of eval_accuracy",
+                "epoch-reporting",
+            )
+        )
+    return points
+
+
+def _convergence(points: list[Point], benchmark: str, target: float | None) -> dict[str, Any]:
     known = BENCHMARKS[benchmark]
     if benchmark == "stable_diffusion":
-        scores: dict[float, dict[Any, float]] = {}
+        scores: dict[float, dict[str, float]] = {}
         for place, value, metric in points:
             if value is not None:
                 scores.setdefault(place, {})[metric] = value
@@ -81,5 +90,5 @@ def _convergence(points: list[tuple[float, float | None, Any]], benchmark: str, 
     last_place, last_quality, _ = max(before, key=lambda point: point[0])
     if last_quality is not None and not known.reached(last_quality, target):
         found["overshoot_max"] = place - last_place
-        found["overshoot"] = (place - last_place) * (quality - target) / (quality - last_quality)
+        found["overshoot"] = (place - last_place) * ((quality - target) / (quality - last_quality))
     return found

@@ -37,6 +37,7 @@ class Place:
 
     @property
     def set(self) -> tuple[str, str, str]:
+        """What the logs of one result have in common."""
         return self.submitter, self.system, self.benchmark
 
 

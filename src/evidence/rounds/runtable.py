@@ -76,6 +76,7 @@ class Run:
 
     @property
     def converged(self) -> bool:
+        """Stopped with success, with a time and a count to show for it."""
         return self.status == "success" and self.convergence is not None and self.run_s is not None
 
 
@@ -98,7 +99,12 @@ def run_facts(items: Iterable[Event | LogFinding], benchmark: str, name: str = "
     facts |= phases(seen, facts)
     if any(finding.id == "log-excerpt" for finding in findings):
         facts |= dict.fromkeys(NEEDS_WHOLE_LOG)
-    return Run(**{key: value for key, value in facts.items() if key in Run.__dataclass_fields__}), findings
+    return Run(**{key: _finite(value) for key, value in facts.items() if key in Run.__dataclass_fields__}), findings
+
+
+def _finite(value: Any) -> Any:
+    """Sums and ratios of absurd but finite numbers in a damaged log can overflow; such a fact is none."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(value: Any) -> str | None:
@@ -127,15 +133,18 @@ def _settings(seen: Seen, name: str, findings: list[LogFinding]) -> dict[str, An
         findings.append(
             LogFinding("batch-size", "error", name, said, "log it once, as an integer", "hyperparameters-tunable")
         )
-    misnamed = _text(values.get("precision_misnamed"))
-    if misnamed and facts["precision_linear"] is None:
-        facts["precision_linear"] = misnamed
-        said = "logs lowest_numerical_precision_linear, a key that no checker knows"
-        mend = "the name is lowest_numerical_precision_in_linear"
-        findings.append(LogFinding("precision-key", "warning", name, said, mend, "log-disclosure"))
+    if facts["precision_linear"] is None and "precision_misnamed" in values:
+        facts["precision_linear"] = _text(values["precision_misnamed"])
+        findings.append(_misnamed(name))
     facts["logged_target"] = real(values.get("logged_target"))
     facts["seeds"] = " ".join(str(seed) for seed in list(seen.seeds)[:16]) or None
     return facts
+
+
+def _misnamed(name: str) -> LogFinding:
+    said = "logs lowest_numerical_precision_linear, a key that no checker knows"
+    mend = "the name is lowest_numerical_precision_in_linear"
+    return LogFinding("precision-key", "warning", name, said, mend, "log-disclosure")
 
 
 def _clock(seen: Seen, name: str, findings: list[LogFinding]) -> dict[str, Any]:

@@ -60,18 +60,7 @@ def choose(rows: Sequence[Row], needed: int | None = None) -> Choice:
     Raises:
         InputError: runs of several sets, no N to go by, or fewer runs than N.
     """
-    sets = sorted({row.set for row in rows})
-    if len(sets) != 1:
-        names = ", ".join("/".join(part for part in key[1:] if part) for key in sets[:4])
-        raise InputError(f"{len(sets)} sets of runs: {names}", mend="give the folder of one benchmark")
-    benchmark = rows[0].benchmark
-    n = needed or required_runs(benchmark)
-    if n is None:
-        raise InputError(f"no number of runs is known for {benchmark!r}", where="--runs", mend="say it: --runs 10")
-    if len(rows) < n:
-        raise InputError(f"{len(rows)} runs, and {n} are needed", where=benchmark)
-    if n <= 2 * dropped_runs(benchmark):
-        raise InputError(f"nothing is left of {n} runs after the extremes are dropped", where="--runs")
+    n = _needed(rows, needed)
     ordered = sorted(rows, key=lambda row: (row.run.started_ms is None, row.run.started_ms or 0, row.file))
     windows = [_window(ordered, first, n) for first in range(len(ordered) - n + 1)]
     by_score = sorted(windows, key=lambda window: (window.score_min, window.first))
@@ -89,6 +78,23 @@ def choose(rows: Sequence[Row], needed: int | None = None) -> Choice:
         verdict=judge(members),
         notes=tuple(_notes(ordered, chosen, other)),
     )
+
+
+def _needed(rows: Sequence[Row], asked: int | None) -> int:
+    """N, after seeing that these rows are one set and enough for it."""
+    sets = sorted({row.set for row in rows})
+    if len(sets) != 1:
+        names = ", ".join("/".join(part for part in key[1:] if part) for key in sets[:4])
+        raise InputError(f"{len(sets)} sets of runs: {names}", mend="give the folder of one benchmark")
+    benchmark = rows[0].benchmark
+    n = asked or required_runs(benchmark)
+    if n is None:
+        raise InputError(f"no number of runs is known for {benchmark!r}", where="--runs", mend="say it: --runs 10")
+    if len(rows) < n:
+        raise InputError(f"{len(rows)} runs, and {n} are needed", where=benchmark)
+    if n <= 2 * dropped_runs(benchmark):
+        raise InputError(f"nothing is left of {n} runs after the extremes are dropped", where="--runs")
+    return n
 
 
 def _minutes(rows: Sequence[Row]) -> list[float]:
