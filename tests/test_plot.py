@@ -190,6 +190,16 @@ def test_the_same_picture_is_the_same_bytes(shown: list[Picture]) -> None:
     assert shown[0] == shown[1]
 
 
+def test_a_legend_placed_by_hand_stays_where_it_is(shown: list[Picture]) -> None:
+    with figure(ALT, X, Y) as ax:
+        ax.plot([1, 2], [3, 4], label="measured")
+        mine = ax.legend(loc="lower left", fontsize=7)
+    assert ax.get_legend() is mine
+    with figure(ALT, X, Y) as ax:
+        ax.plot([1, 2], [3, 4], label="measured")
+    assert ax.get_legend() is not None, "without one of their own, labels get one"
+
+
 def test_an_error_while_drawing_shows_nothing(shown: list[Picture]) -> None:
     with pytest.raises(RuntimeError, match="broke"), figure(ALT, X, Y):
         raise RuntimeError("broke")

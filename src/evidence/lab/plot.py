@@ -177,7 +177,7 @@ def render(fig: Figure, alt: str) -> Picture:
 
 def _finish(fig: Figure, axes: Sequence[Axes], xs: Sequence[Label], ys: Sequence[Label]) -> None:
     for ax in axes:
-        if ax.get_legend_handles_labels()[1]:
+        if ax.get_legend_handles_labels()[1] and ax.get_legend() is None:
             ax.legend()
     fig.draw_without_rendering()
     for ax, x, y in zip(axes, xs, ys, strict=True):
