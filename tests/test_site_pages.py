@@ -57,7 +57,7 @@ def test_a_row_shows_value_badges_and_what_was_measured(chapter: BeautifulSoup) 
     assert words(scope) == "step" and words(strength) == "1 source"
     assert check.select_one(".ev-badge.ev-confirmed").text == "confirmed"
     assert compliance.select_one(".ev-badge.ev-conditional").text == "conditional"
-    assert measured.select_one(".ev-badge.ev-holds").text == "holds" and "3.099×" in words(measured)
+    assert measured.select_one(".ev-badge.ev-holds").text == "holds" and "3.099× 2.86 to 3.358; n = 3" in words(measured)
     link = measured.a["href"]
     assert link.endswith("notebooks/_executed/precision.html#effect-precision-rounding")
 

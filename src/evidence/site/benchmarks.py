@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -25,9 +26,11 @@ def benchmark_body(library: Library, name: str) -> list[nodes.Node]:
         if here is None:
             continue
         if before is not None and here.model_copy(update={"round": before.round}) == before:
-            made.append(n.paragraph(n.span(f"{round_} ", "ev-label"), "as before."))
+            made.append(n.paragraph(n.span(f"In {round_}: ", "ev-label"), f"as in {before.round}."))
         elif before is not None and here.status in ("removed", "retired"):
-            made.append(n.paragraph(n.span(f"{round_} ", "ev-label"), f"{here.status}: it can no longer be entered."))
+            made.append(
+                n.paragraph(n.span(f"In {round_}: ", "ev-label"), f"{here.status}; it can no longer be entered.")
+            )
         else:
             inside = [*benchmark_text(here), *portrait_nodes(library, here)]
             made.append(n.section(f"In round {round_}", f"{name}-{round_.replace('.', '-')}", *inside))
@@ -46,8 +49,8 @@ def benchmark_text(benchmark: Benchmark) -> list[nodes.Node]:
         ("Task", benchmark.problem or benchmark.area), ("Model", benchmark.model), ("Data", benchmark.dataset),
         ("Target", target), ("About the target", quality.get("note", "")), ("Runs", str(benchmark.runs_required or "")),
         ("Optimiser", benchmark.optimizer), ("Convergence in", benchmark.convergence_unit),
-        ("Batch size", benchmark.gbs_constraints), ("Learning rate", benchmark.lr_formula),
-        *[(f"Evaluation: {key.replace('_', ' ')}", value) for key, value in benchmark.eval.items()],
+        ("Batch size", benchmark.gbs_constraints), ("Learning rate", formula(benchmark.lr_formula)),
+        *[(f"Evaluation: {key.replace('_', ' ')}", formula(value)) for key, value in benchmark.eval.items()],
         ("Origin", benchmark.origin),
     ]  # fmt: skip
     made: list[nodes.Node] = [n.facts(pairs)]
@@ -60,6 +63,11 @@ def benchmark_text(benchmark: Benchmark) -> list[nodes.Node]:
     if benchmark.special_rules:
         made += [n.paragraph(n.span("Special rules", "ev-label")), n.bullets(benchmark.special_rules)]
     return made
+
+
+def formula(text: str) -> n.Cell:
+    """An expression over `gbs` as code; words as words."""
+    return nodes.literal("", text) if re.fullmatch(r"[\w.+*/(),\s-]*\bgbs\b[\w.+*/(),\s-]*", text) else text
 
 
 def hyperparameter_table(benchmark: Benchmark, caption: str) -> nodes.table:

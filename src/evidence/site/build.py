@@ -20,8 +20,9 @@ from evidence.library.errors import InputError
 from evidence.library.load import Library
 from evidence.library.project import Project, write_aside
 
-CODE_ROOMS = ("library", "site")
-"""Rooms of the package whose code makes pages; `lab/card.py` words records."""
+CODE_ROOMS = ("library", "rounds", "site")
+LAB = ("card.py", "plot.py")
+"""What of the package makes pages; the rest of the lab only measures."""
 
 
 class BuildFailed(Exception):  # noqa: N818 - it is an outcome, not a mistake in the program
@@ -39,10 +40,7 @@ def build_site(library: Library, progress: Callable[[str], None] = lambda line: 
     from evidence.site.pages import write_pages
 
     project = library.project
-    written, deleted = write_pages(library)
-    written += write_exports(library)
-    missing_pages(project)
-    stamp = {"pages": hash_of(project, page_files(project)), "machinery": machinery(project)}
+    stamp = {"data": data_hash(project), "prose": prose_hash(project), "machinery": machinery(project)}
     work, known = work_folder(project), read_stamp(project)
     if known == stamp and (project.site / "index.html").exists():
         progress("site: nothing has changed")
@@ -50,8 +48,11 @@ def build_site(library: Library, progress: Callable[[str], None] = lambda line: 
     if known is None or known["machinery"] != stamp["machinery"]:
         shutil.rmtree(work, ignore_errors=True)
         progress("site: building all pages")
-    else:
-        progress(f"site: {len(written)} generated pages changed, {len(deleted)} are gone")
+    if known is None or (known["data"], known["machinery"]) != (stamp["data"], stamp["machinery"]):
+        written, deleted = write_pages(library)
+        write_exports(library)
+        progress(f"site: {len(written)} pages of the data written, {len(deleted)} deleted")
+    missing_pages(project)
     stamp_file(project).unlink(missing_ok=True)
     run_sphinx(project, work)
     prune(project, work / "html")
@@ -76,26 +77,37 @@ def read_stamp(project: Project) -> dict[str, str] | None:
         found = json.loads(stamp_file(project).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and found.keys() == {"pages", "machinery"} else None
+    return found if isinstance(found, dict) and found.keys() == {"data", "prose", "machinery"} else None
 
 
-def page_files(project: Project) -> Iterator[Path]:
-    """Everything that becomes a page or stands on one."""
-    yield from project.book.rglob("*")
-    yield from (project.executed_notebook(name) for name in project.notebook_names())
-    yield project.bib
+def data_hash(project: Project) -> str:
+    """What generated pages are made of, and which chapters there are: links to a lever lead to its chapter."""
+    chapters = [project.relative(path) for path in sorted(project.book.rglob("*.md")) if is_written(project, path)]
+    notebooks = [project.executed_notebook(name) for name in project.notebook_names()]
+    files = hash_of(project, [*project.book.rglob("*.yml"), *notebooks, project.bib])
+    return hashlib.sha256("\n".join([files, *chapters]).encode()).hexdigest()
+
+
+def prose_hash(project: Project) -> str:
+    """What people wrote below `book/`."""
+    return hash_of(project, [path for path in project.book.rglob("*") if is_written(project, path)])
+
+
+def is_written(project: Project, path: Path) -> bool:
+    return project.generated not in path.parents
 
 
 def machinery(project: Project) -> str:
-    """A hash of what makes pages out of files: configuration, contents, our code, and the versions of all packages."""
+    """A hash of what makes pages out of files: configuration, contents, our code, versions of all packages."""
     package = Path(__file__).parent.parent
     code = [path for room in CODE_ROOMS for path in (package / room).rglob("*") if path.suffix != ".pyc"]
-    files = [project.root / "_config.yml", project.root / "_toc.yml", package / "lab" / "card.py", *code]
+    lab = [package / "lab" / name for name in LAB]
+    files = [project.root / "_config.yml", project.root / "_toc.yml", *lab, *code]
     installed = sorted(f"{found.metadata['Name']}=={found.version}" for found in distributions())
     return hashlib.sha256("\n".join([hash_of(project, files), sys.version, *installed]).encode()).hexdigest()
 
 
-def hash_of(project: Project, files: Iterator[Path] | Sequence[Path]) -> str:
+def hash_of(project: Project, files: Sequence[Path]) -> str:
     """A hash of the names and contents of files; what is not there counts as not there."""
     found = hashlib.sha256()
     for path in sorted(path for path in files if path.is_file()):

@@ -36,7 +36,7 @@ def rule_corrections(library: Library) -> list[nodes.Node]:
     summary = (
         f"{plural(data.checked, 'statement')} about the rules were compared: {data.right} right, {told}. Against: "
     )
-    against = n.joined([n.cite(key) for key in data.against])
+    against = n.joined([n.page(w.source_doc(key), library.sources[key].title) for key in data.against])
     columns: list[n.Head] = ["The review says", n.facet("Verdict"), "Right is", "Decided by", "For a submitter"]
     rows = [n.Row(_rule_row(each), anchor=f"correction-{each.id}") for each in data.corrections]
     caption = f"{plural(len(rows), 'statement')} about the rules that do not stand as they are"

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from evidence.library.load import Library
 
 
+SHORT = {"needs-approval": "approval"}
+"""Words that would make the columns of the map too wide."""
+
+
 def compliance_map(
     library: Library, round_: str, techniques: Sequence[Technique], caption: str, *, levers: bool = True
 ) -> nodes.table:
@@ -32,7 +36,8 @@ def compliance_map(
             name.append(n.paragraph(lever, classes=["ev-small"]))
         cells: list[n.Cell] = [name]
         cells += [w.status_badge(technique, round_)]
-        cells += [n.badge(library.status(technique.id, each.id, round_).status) for each in entered]
+        here = [library.status(technique.id, each.id, round_).status for each in entered]
+        cells += [n.badge(status, SHORT.get(status, "")) for status in here]
         rows.append(n.Row(cells))
     return n.table(caption, columns, rows, "ev-sortable", "ev-map")
 

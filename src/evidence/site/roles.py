@@ -102,7 +102,7 @@ class TechniqueRole(DataRole):
     def show(self, library: Library, name: str) -> n.Cell:
         technique = known(library.techniques, name, "technique")
         self.note(library, "technique", name)
-        return [w.technique_link(technique), " ", w.status_badge(technique, library.current_round)]
+        return [w.technique_link(technique), "\u00a0", w.status_badge(technique, library.current_round)]
 
 
 class RuleRole(DataRole):

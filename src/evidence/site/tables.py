@@ -108,7 +108,20 @@ def compliance_cell(library: Library, claim: Claim) -> list[nodes.Node]:
 def measured_cell(library: Library, claim: Claim) -> list[nodes.Node]:
     if not claim.effects:
         return [n.paragraph("–")]
-    return [n.paragraph(*measured_inline(library, effect)) for effect in claim.effects]
+    return [line for effect in claim.effects for line in measured_lines(library, effect)]
+
+
+def measured_lines(library: Library, effect: str) -> list[nodes.Node]:
+    """Badge, estimate, interval, each on a line of its own: the column is narrow."""
+    record = library.records.get(effect)
+    if record is None or record.estimate is None or record.verdict == "not-measured":
+        return [n.paragraph(*measured_inline(library, effect))]
+    estimate, _, interval = estimate_text(record, record.unit).partition(" (")
+    lines = [n.paragraph(n.link(effect_anchor(effect), n.badge(record.verdict)))]
+    lines.append(n.paragraph(n.span(estimate, "ev-value")))
+    if interval:
+        lines.append(n.paragraph(interval.rstrip(")"), classes=["ev-small"]))
+    return lines
 
 
 def measured_inline(library: Library, effect: str) -> list[n.Inline]:
