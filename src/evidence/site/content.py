@@ -18,6 +18,7 @@ from evidence.site import nodes as n
 from evidence.site import summaries as s
 from evidence.site import tables as t
 from evidence.site import where as w
+from evidence.site.memory import memory_table
 from evidence.site.words import LEVERS, plural
 
 if TYPE_CHECKING:
@@ -113,11 +114,17 @@ def entry(library: Library, request: Request) -> list[nodes.Node]:
     return found
 
 
+def memory_budget(library: Library, request: Request) -> list[nodes.Node]:
+    """`{memory-budget}`: what one replica of each model needs, and how many accelerators that forces."""
+    return [memory_table(library)]
+
+
 CONTENT: Mapping[str, Callable[[Library, Request], list[nodes.Node]]] = {
     "evidence-table": evidence_table,
     "verdicts": verdicts,
     "compliance-map": compliance_map,
     "claims-footer": claims_footer,
     "entry": entry,
+    "memory-budget": memory_budget,
 }
 """The directives by name."""
