@@ -86,6 +86,7 @@
     };
     bar.append(count);
     bar.addEventListener("input", apply);
+    bar.addEventListener("change", apply); // some drivers of a list of options tell only this
     apply();
     const region = table.closest(".pst-scrollable-table-container") ?? table;
     region.before(bar);
