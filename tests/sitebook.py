@@ -27,6 +27,7 @@ chapters:
   - file: book/_generated/benchmarks
   - file: book/_generated/rules
   - file: book/_generated/sources
+  - file: book/_generated/data
 """
 
 

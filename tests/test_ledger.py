@@ -11,8 +11,8 @@ from conftest import MiniBook, Ran, measured
 from evidence.lab.device import Run
 from evidence.lab.effect import Effect
 from evidence.library.errors import InputError
+from evidence.library.ledger import append, everywhere, latest, ledger_file, read_ledger
 from evidence.library.models import EFFECT_MIME, Record
-from evidence.runs.ledger import append, everywhere, latest, ledger_file, read_ledger
 
 CLASS = "cpu-test"
 

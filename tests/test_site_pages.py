@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 from bs4 import BeautifulSoup
 
@@ -57,7 +60,8 @@ def test_a_row_shows_value_badges_and_what_was_measured(chapter: BeautifulSoup) 
     assert words(scope) == "step" and words(strength) == "1 source"
     assert check.select_one(".ev-badge.ev-confirmed").text == "confirmed"
     assert compliance.select_one(".ev-badge.ev-conditional").text == "conditional"
-    assert measured.select_one(".ev-badge.ev-holds").text == "holds" and "3.099× 2.86 to 3.358; n = 3" in words(measured)
+    assert measured.select_one(".ev-badge.ev-holds").text == "holds"
+    assert "3.099× 2.86 to 3.358; n = 3" in words(measured)
     link = measured.a["href"]
     assert link.endswith("notebooks/_executed/precision.html#effect-precision-rounding")
 
@@ -136,3 +140,16 @@ def test_nothing_is_fetched_from_another_host(site: Path) -> None:
 def test_the_first_page_is_found_from_the_folder(site: Path) -> None:
     index = (site / "index.html").read_text(encoding="utf-8")
     assert "url=book/intro.html" in index and (site / "book" / "intro.html").exists()
+
+
+def test_the_data_can_be_downloaded_and_fits_its_schema(site: Path) -> None:
+    downloads = page(site, "book/_generated/data")
+    links = {link["href"].rpartition("/")[2]: link["href"] for link in downloads.select("article a.download")}
+    assert len(links) == 18
+    folder = site / "book" / "_generated"
+    rows = json.loads((folder / links["claims.json"]).read_text(encoding="utf-8"))
+    jsonschema.validate(rows, json.loads((folder / links["claims.schema.json"]).read_text(encoding="utf-8")))
+    assert [row["id"] for row in rows] == ["doe2024-rounding"]
+    with (folder / links["claims.csv"]).open(encoding="utf-8", newline="") as lines:
+        table = list(csv.DictReader(lines))
+    assert table[0]["says"] == rows[0]["says"] and json.loads(table[0]["effects"]) == ["precision/rounding"]

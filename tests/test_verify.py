@@ -12,8 +12,8 @@ from conftest import MiniBook, Ran, measured
 from evidence.lab.device import Run
 from evidence.lab.effect import Effect
 from evidence.library.expected import Expected
+from evidence.library.ledger import append
 from evidence.library.models import EFFECT_MIME, Record
-from evidence.runs.ledger import append
 from evidence.runs.report import as_junit, as_markdown, summary
 from evidence.runs.verify import Row, against_expected, against_ledger, as_json
 

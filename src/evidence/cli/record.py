@@ -19,8 +19,8 @@ def record() -> None:
     What was not measured is left out, and so is what the ledger holds already.
     """
     from evidence.library.harvest import harvest
+    from evidence.library.ledger import append
     from evidence.library.project import find_project
-    from evidence.runs.ledger import append
 
     project = find_project()
     records = harvest(project).records

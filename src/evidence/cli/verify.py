@@ -45,9 +45,9 @@ def verify(
     """
     from evidence.library.expected import read_expected
     from evidence.library.harvest import harvest
+    from evidence.library.ledger import latest, read_ledger
     from evidence.library.project import find_project
     from evidence.runs import report
-    from evidence.runs.ledger import latest, read_ledger
     from evidence.runs.verify import against_expected, against_ledger, as_json
 
     project = find_project()

@@ -17,6 +17,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from evidence.library.errors import InputError
+from evidence.library.ledger import ledger_folder
 from evidence.library.load import Library
 from evidence.library.project import Project, write_aside
 
@@ -48,7 +49,8 @@ def build_site(library: Library, progress: Callable[[str], None] = lambda line: 
     if known is None or known["machinery"] != stamp["machinery"]:
         shutil.rmtree(work, ignore_errors=True)
         progress("site: building all pages")
-    if known is None or (known["data"], known["machinery"]) != (stamp["data"], stamp["machinery"]):
+    unchanged = known is not None and (known["data"], known["machinery"]) == (stamp["data"], stamp["machinery"])
+    if not unchanged or not project.generated.exists():
         written, deleted = write_pages(library)
         write_exports(library)
         progress(f"site: {len(written)} pages of the data written, {len(deleted)} deleted")
@@ -84,7 +86,8 @@ def data_hash(project: Project) -> str:
     """What generated pages are made of, and which chapters there are: links to a lever lead to its chapter."""
     chapters = [project.relative(path) for path in sorted(project.book.rglob("*.md")) if is_written(project, path)]
     notebooks = [project.executed_notebook(name) for name in project.notebook_names()]
-    files = hash_of(project, [*project.book.rglob("*.yml"), *notebooks, project.bib])
+    ledger = ledger_folder(project).glob("*.jsonl")
+    files = hash_of(project, [*project.book.rglob("*.yml"), *notebooks, *ledger, project.bib])
     return hashlib.sha256("\n".join([files, *chapters]).encode()).hexdigest()
 
 
@@ -118,14 +121,32 @@ def hash_of(project: Project, files: Sequence[Path]) -> str:
 
 def missing_pages(project: Project) -> None:
     """Raise for a page of `_toc.yml` that does not exist: Sphinx would say so, but not how to mend it."""
-    import yaml
-
-    contents = yaml.safe_load((project.root / "_toc.yml").read_text(encoding="utf-8"))
+    contents = parsed(project, project.root / "_toc.yml")
     for name in names_in(contents):
         if not any((project.root / f"{name}{suffix}").exists() for suffix in (".md", ".ipynb", ".rst")):
-            notebook = name.startswith("notebooks/_executed/")
-            mend = f"evidence run {Path(name).name}" if notebook else "write the page, or take it out of _toc.yml"
+            mend = "write the page, or take it out of _toc.yml"
+            if name.startswith("notebooks/_executed/"):
+                mend = f"evidence run {Path(name).name}"
+            elif name.startswith("book/_generated/") and project.generated.exists():
+                mend = "remove book/_generated, which every build writes again, or take the page out of _toc.yml"
             raise InputError(f"no page {name}", where="_toc.yml", mend=mend)
+
+
+def parsed(project: Project, path: Path) -> object:
+    """The content of a YAML file that Sphinx's tools read, not our own loader.
+
+    Raises:
+        InputError: it is missing, or is not YAML in UTF-8.
+    """
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        place = getattr(error, "problem_mark", None)
+        line = f":{place.line + 1}" if place else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise InputError(f"not readable as YAML: {problem}", where=f"{project.relative(path)}{line}") from error
 
 
 def names_in(contents: object) -> Iterator[str]:
@@ -172,6 +193,7 @@ def write_conf(project: Project, path: Path) -> None:
     from jupyter_book.config import get_final_config
 
     source = project.root / "_config.yml"
+    parsed(project, source)
     try:
         config, _ = get_final_config(
             user_yaml=source, sourcedir=project.root, cli_config={"latex_individualpages": False}, raise_on_invalid=True
@@ -182,7 +204,7 @@ def write_conf(project: Project, path: Path) -> None:
     for key in ("html_logo", "html_favicon"):
         if config.get(key):
             config[key] = str(project.root / config[key])
-    config["bibtex_bibfiles"] = [str(project.root / name) for name in config["bibtex_bibfiles"]]
+    config["bibtex_bibfiles"] = [str(project.root / name) for name in config.get("bibtex_bibfiles", [])]
     text = "".join(f"{key} = {value!r}\n" for key, value in sorted(config.items()))
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")

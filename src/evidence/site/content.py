@@ -12,7 +12,7 @@ from evidence.library.facts import known
 from evidence.library.models import Claim
 from evidence.site import benchmarks as b
 from evidence.site import corrections as c
-from evidence.site import entries, rounds
+from evidence.site import elsewhere, entries, rounds
 from evidence.site import indexes as i
 from evidence.site import nodes as n
 from evidence.site import summaries as s
@@ -97,6 +97,7 @@ ENTRIES: Mapping[str, Callable[[Library, str], list[nodes.Node]]] = {
     "legend": lambda _, words: s.legend(words),
     "sources": lambda library, _: [i.sources_table(library, plural(len(library.sources), "source"))],
     "rules": lambda library, round_: [i.rules_table(library, round_, f"The rules of round {round_}")],
+    "waiting": lambda library, _: elsewhere.waiting(library),
     "changes": rounds.changes,
     "corrections": c.corrections,
 }

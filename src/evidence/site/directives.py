@@ -11,6 +11,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from evidence.library.ledger import ledger_folder
 from evidence.site.content import CONTENT, Request
 from evidence.site.roles import depends, library_of
 
@@ -61,4 +62,5 @@ def data_files(library: Library) -> Iterator[Path]:
     for folder in ("levers", "plays", "rules"):
         yield from sorted((project.book / folder).glob("*.yml"))
     yield from (project.executed_notebook(name) for name in project.notebook_names())
+    yield from sorted(ledger_folder(project).glob("*.jsonl"))
     yield project.bib

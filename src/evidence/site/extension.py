@@ -42,6 +42,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (maths.visit_inline, None), (maths.visit_block, None))
     app.add_css_file("evidence.css")
     app.add_js_file("evidence.js", defer="defer")
+    # jupyter-book's own command passes it on although _config.yml leaves its extension out
+    app.add_config_value("comments_config", {}, "")
     app.connect("builder-inited", start)
     app.connect("doctree-read", note_cards)
     app.connect("missing-reference", resolve)

@@ -10,9 +10,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from evidence.library.project import Project, write_aside
+from evidence.library.rows import Kind
 from evidence.site import where as w
 from evidence.site.content import CONTENT, Request
 from evidence.site.words import LEVERS, benchmark_name, markdown, plural
@@ -84,13 +85,27 @@ def index_pages(library: Library) -> Iterator[Page]:
         head("What we measured")
         + "Every effect that a notebook of this book has judged, as it came out on the machine named beside it.\n\n"
         + block(library, "entry", "legend verdict")
-        + block(library, "verdicts", ""),
+        + block(library, "verdicts", "")
+        + "\n## What this machine could not show\n\n"
+        + block(library, "entry", "waiting"),
     )
+    yield Page("data", head("The data") + data_page())
     for earlier, later in zip(library.rounds, library.rounds[1:], strict=False):
         yield Page(
             f"changes-{later.replace('.', '-')}",
             head(f"From {earlier} to {later}") + block(library, "entry", f"changes {later}"),
         )
+
+
+def data_page() -> str:
+    """Every kind of row for download."""
+    lines = [
+        f"- {kind}: {{download}}`JSON <data/{kind}.json>`, {{download}}`CSV <data/{kind}.csv>`, "
+        f"{{download}}`JSON Schema <data/{kind}.schema.json>`"
+        for kind in get_args(Kind)
+    ]
+    said = "Everything in the tables of this book, as files; `evidence show` gives the same rows, filtered.\n\n"
+    return said + "\n".join(lines) + "\n"
 
 
 def source_pages(library: Library) -> Iterator[Page]:

@@ -9,6 +9,7 @@ from docutils import nodes
 
 from evidence.lab.card import cited_text, estimate_text, expected_text, number
 from evidence.library.models import Claim, Record, Source
+from evidence.site import elsewhere as e
 from evidence.site import nodes as n
 from evidence.site import where as w
 from evidence.site.words import LEVERS, date_of, effect_anchor, plural, value_text
@@ -115,7 +116,8 @@ def measured_lines(library: Library, effect: str) -> list[nodes.Node]:
     """Badge, estimate, interval, each on a line of its own: the column is narrow."""
     record = library.records.get(effect)
     if record is None or record.estimate is None or record.verdict == "not-measured":
-        return [n.paragraph(*measured_inline(library, effect))]
+        shown = n.link(effect_anchor(effect), n.badge("not-measured")) if record else n.badge("not-measured")
+        return [n.paragraph(shown), *e.lines(library, effect)]
     estimate, _, interval = estimate_text(record, record.unit).partition(" (")
     lines = [n.paragraph(n.link(effect_anchor(effect), n.badge(record.verdict)))]
     lines.append(n.paragraph(n.span(estimate, "ev-value")))
@@ -125,25 +127,26 @@ def measured_lines(library: Library, effect: str) -> list[nodes.Node]:
 
 
 def measured_inline(library: Library, effect: str) -> list[n.Inline]:
-    """Badge and estimate, linked to the card; `not measured` where no run has judged the effect."""
+    """Badge and estimate, linked to the card; where this run could not tell, what another machine found."""
     record = library.records.get(effect)
-    if record is None:
-        return [n.badge("not-measured")]
-    shown: list[n.Inline] = [n.link(effect_anchor(effect), n.badge(record.verdict))]
-    if record.estimate is not None and record.verdict != "not-measured":
-        shown += [" ", n.span(estimate_text(record, record.unit), "ev-value")]
-    return shown
+    shown: list[n.Inline] = [n.badge("not-measured")]
+    if record is not None:
+        shown = [n.link(effect_anchor(effect), n.badge(record.verdict))]
+        if record.estimate is not None and record.verdict != "not-measured":
+            return [*shown, " ", n.span(estimate_text(record, record.unit), "ev-value")]
+    others = e.elsewhere(library, effect)
+    return [*shown, " here; ", *e.line(others[0])] if others else shown
 
 
 def verdict_table(library: Library, records: Sequence[Record], caption: str) -> nodes.table:
     """One row an effect: promised, cited, measured, sabotaged, judged, and on which machine."""
     columns: list[n.Head] = ["Effect", "Expected", "Cited", "Measured", "Control"]
     columns += [n.facet("Verdict"), "Machine and date"]
-    rows = [n.Row(verdict_cells(record)) for record in records]
+    rows = [n.Row(verdict_cells(library, record)) for record in records]
     return n.table(caption, columns, rows, "ev-sortable", "ev-verdicts")
 
 
-def verdict_cells(record: Record) -> list[n.Cell]:
+def verdict_cells(library: Library, record: Record) -> list[n.Cell]:
     control: n.Cell = "–"
     if record.control:
         broken = record.control
@@ -152,13 +155,15 @@ def verdict_cells(record: Record) -> list[n.Cell]:
     verdict: list[nodes.Node] = [n.paragraph(n.badge(record.verdict))]
     if record.reason:
         verdict.append(n.paragraph(record.reason, classes=["ev-small"]))
-    measured = estimate_text(record, record.unit) if record.estimate is not None else "–"
+    estimate = estimate_text(record, record.unit) if record.estimate is not None else "–"
+    measured = [n.paragraph(n.span(estimate, "ev-value")), n.paragraph(record.how, classes=["ev-small"])]
+    measured += e.lines(library, record.id)
     name = n.link(effect_anchor(record.id), record.title or record.id)
     return [
         [n.paragraph(name), n.paragraph(nodes.literal("", record.id), classes=["ev-small"])],
         expected_text(record),
         cited_text(record),
-        [n.paragraph(n.span(measured, "ev-value")), n.paragraph(record.how, classes=["ev-small"])],
+        measured,
         control,
         verdict,
         [n.paragraph(record.machine.get("name", "–")), n.paragraph(date_of(record), classes=["ev-small"])],

@@ -67,8 +67,8 @@ def benchmark_name(benchmark: Benchmark | str) -> str:
 
 
 def quantity_text(value: str, unit: str) -> str:
-    """A value with its unit as it is set: `3.5–4×`, `39 %`, `384 sequences`; a range gets an en dash."""
-    value = re.sub(r"(?<=\d)-(?=\d)", "–", value.strip())
+    """A value with its unit as it is set: `3.5–4×`, `39 %`, `384 sequences`. A range gets an en dash, no date does."""
+    value = re.sub(r"(?<![\d-])(\d[\d.,]*)-(\d[\d.,]*)(?![\d-])", r"\1–\2", value.strip())
     value = f"{int(value):,}" if re.fullmatch(r"\d{5,}", value) else value
     if unit in ("x", "×"):
         return f"{value}×"
