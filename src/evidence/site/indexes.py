@@ -43,18 +43,19 @@ def compliance_map(
 
 
 def sources_table(library: Library, caption: str) -> nodes.table:
-    """Every source: what was read of it, and how its claims fared."""
+    """Every source: what was read of it, how sure we are that it is the work meant, and how its claims fared."""
     drawn = Counter(claim.source for claim in library.claims.values())
     fared = Counter((claim.source, claim.check) for claim in library.claims.values())
-    columns: list[n.Head] = ["Source", "Year", n.facet("Read"), n.facet("Identified"), "Claims"]
+    columns: list[n.Head] = ["Source", "Year", n.facet("Read"), n.facet("Confidence"), "Claims"]
     columns += ["Confirmed", "Differ", "Not found"]
     rows = []
     for source in sorted(library.sources.values(), key=lambda each: (each.title.lower(), each.key)):
         checks = [str(fared[source.key, check]) for check in ("confirmed", "differs", "not-found")]
         title = n.paragraph(n.page(w.source_doc(source.key), source.title))
         who = n.paragraph(authors_text(source), classes=["ev-small"])
-        confidence = n.span(f"{source.confidence} confidence", "ev-word")
-        read = n.span(source.read or "not stated", "ev-word")
+        confidence = n.span(source.confidence, "ev-word")
+        extent, _, which = source.read.partition(":")
+        read: n.Cell = [n.span(extent or "not stated", "ev-word"), f":{which}" if which else ""]
         rows.append(n.Row([[title, who], str(source.year or "–"), read, confidence, str(drawn[source.key]), *checks]))
     return n.table(caption, columns, rows, "ev-sortable", "ev-sources")
 

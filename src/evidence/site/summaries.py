@@ -83,7 +83,7 @@ MEANING = {
         "not-found": "the source could be read only in part, or does not say it",
     },
     "verdict": {
-        "holds": "the whole interval lies beyond the bound",
+        "holds": "the whole interval lies where it was promised to",
         "weaker": "an effect, but the whole interval falls short of the bound",
         "contradicted": "the whole interval lies on the wrong side",
         "inconclusive": "the interval straddles a limit, or the control did not break",

@@ -27,19 +27,19 @@ def evidence_table(
         anchors: give every row the label `claim-<id>`; once in the book for a claim.
         levers: add the lever, for tables that mix several.
     """
-    columns: list[n.Head] = ["Claim", "Value", "System", n.facet("Scope of the gain")]
-    columns += ["Sources", n.facet("Checked"), n.facet("Compliance")]
+    columns: list[n.Head] = [n.Column("Claim", "Lever" if levers else ""), "Value", "System"]
+    columns += [n.facet("Scope of the gain"), "Sources", n.facet("Checked"), n.facet("Compliance")]
     columns += [n.facet("Measured here")]
-    if levers:
-        columns.insert(1, n.facet("Lever"))
     rows = []
     for claim in claims:
-        cells: list[n.Cell] = [claim_cell(claim), value_cell(claim), system_cell(claim), n.span(claim.scope, "ev-word")]
-        cells += [strength(library, claim), n.badge(claim.check), compliance_cell(library, claim)]
-        cells += [measured_cell(library, claim)]
+        cell = claim_cell(claim)
         if levers:
             lever = library.lever_of[claim.id]
-            cells.insert(1, n.page(w.chapter(library, lever), n.span(LEVERS[lever], "ev-word")))
+            shown = n.page(w.chapter(library, lever), n.span(LEVERS[lever], "ev-word"))
+            cell.append(n.paragraph(shown, classes=["ev-small"]))
+        cells: list[n.Cell] = [cell, value_cell(claim), system_cell(claim), n.span(claim.scope, "ev-word")]
+        cells += [strength(library, claim), n.badge(claim.check), compliance_cell(library, claim)]
+        cells += [measured_cell(library, claim)]
         rows.append(n.Row(cells, f"claim-{claim.id}" if anchors else ""))
     return n.table(caption, columns, rows, "ev-sortable", "ev-evidence")
 
@@ -118,9 +118,14 @@ def measured_lines(library: Library, effect: str) -> list[nodes.Node]:
     if record is None or record.estimate is None or record.verdict == "not-measured":
         shown = n.link(effect_anchor(effect), n.badge("not-measured")) if record else n.badge("not-measured")
         return [n.paragraph(shown), *e.lines(library, effect)]
+    badge = n.paragraph(n.link(effect_anchor(effect), n.badge(record.verdict)))
+    return [badge, *estimate_lines(record)]
+
+
+def estimate_lines(record: Record) -> list[nodes.Node]:
+    """The estimate, and below it the interval."""
     estimate, _, interval = estimate_text(record, record.unit).partition(" (")
-    lines = [n.paragraph(n.link(effect_anchor(effect), n.badge(record.verdict)))]
-    lines.append(n.paragraph(n.span(estimate, "ev-value")))
+    lines = [n.paragraph(n.span(estimate, "ev-value"))]
     if interval:
         lines.append(n.paragraph(interval.rstrip(")"), classes=["ev-small"]))
     return lines
@@ -155,8 +160,8 @@ def verdict_cells(library: Library, record: Record) -> list[n.Cell]:
     verdict: list[nodes.Node] = [n.paragraph(n.badge(record.verdict))]
     if record.reason:
         verdict.append(n.paragraph(record.reason, classes=["ev-small"]))
-    estimate = estimate_text(record, record.unit) if record.estimate is not None else "–"
-    measured = [n.paragraph(n.span(estimate, "ev-value")), n.paragraph(record.how, classes=["ev-small"])]
+    measured = estimate_lines(record) if record.estimate is not None else [n.paragraph("–")]
+    measured.append(n.paragraph(record.how, classes=["ev-small"]))
     measured += e.lines(library, record.id)
     name = n.link(effect_anchor(record.id), record.title or record.id)
     return [
