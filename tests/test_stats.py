@@ -80,8 +80,10 @@ def test_every_interval_is_finite_and_holds_its_mean(samples: list[float]) -> No
     assert found.low - slack <= found.estimate <= found.high + slack
 
 
-@pytest.mark.parametrize("samples", [[1e-120] * 20 + [2e-120], [1.0] * 24 + [1 + 4e-16], [0.0] * 19 + [1.0]])
-def test_a_nearly_constant_bootstrap_has_an_interval(samples: list[float]) -> None:
+@pytest.mark.parametrize(
+    "samples", [[1e-120] * 20 + [2e-120], [0.0, 0.0, 7e-214], [1.0] * 24 + [1 + 4e-16], [0.0] * 19 + [1.0]]
+)
+def test_nearly_constant_samples_have_an_interval(samples: list[float]) -> None:
     found = mean_interval(samples)
     assert found.low is not None and found.high is not None and found.low <= found.estimate <= found.high
 

@@ -25,6 +25,8 @@ DISTANCE_FLOOR = 1e-17
 """Relative distances below this (exact zeros among them) count as this, so that their logarithm exists; it lies
 below the spacing of double precision, and so below anything a tolerance could mean."""
 
+Vector = np.ndarray[Any, np.dtype[np.float64]]
+
 LOG_KINDS: frozenset[EffectKind] = frozenset({"ratio", "equivalence"})
 
 
@@ -64,32 +66,30 @@ def mean_interval(samples: Sequence[float], *, log: bool = False) -> Interval:
         return Interval(mean, None, None, n)
     if float(np.ptp(x)) == 0.0:
         return Interval(mean, mean, mean, n)
-    if BOOTSTRAP_FROM <= n <= BOOTSTRAP_TO:
-        low, high = _bootstrap(x)
-    else:
-        low, high = stats.t.interval(CONFIDENCE, df=n - 1, loc=mean, scale=stats.sem(x))
-    return Interval(mean, float(low), float(high), n)
+    # Shifted and scaled, because the squares and cubes of tiny differences would be zero.
+    scale = float(np.ptp(x))
+    low, high = (_bootstrap if BOOTSTRAP_FROM <= n <= BOOTSTRAP_TO else _student)((x - mean) / scale)
+    return Interval(mean, mean + scale * low, mean + scale * high, n)
 
 
-def _bootstrap(x: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float]:
+def _student(x: Vector) -> tuple[float, float]:
+    low, high = stats.t.interval(CONFIDENCE, df=x.size - 1, loc=x.mean(), scale=stats.sem(x))
+    return float(low), float(high)
+
+
+def _bootstrap(x: Vector) -> tuple[float, float]:
     """The bias-corrected and accelerated bootstrap interval of the mean, with the same random numbers every time.
 
     A plain bootstrap is too narrow for few samples (7 % of intervals missed the mean of 20 normal samples, not 5 %).
     The level is therefore widened as in the expanded percentile interval of Hesterberg (What Teachers Should Know
     about the Bootstrap, 2015): Student's quantile in place of the normal one, times the root of n / (n - 1).
     """
-    n, centre, scale = x.size, x.mean(), np.ptp(x)
+    n = x.size
     tail = stats.norm.sf(math.sqrt(n / (n - 1)) * stats.t.isf((1 - CONFIDENCE) / 2, n - 1))
     found = stats.bootstrap(
-        # Scaled, because the acceleration's cubes of tiny differences would be zero.
-        ((x - centre) / scale,),
-        np.mean,
-        confidence_level=1 - 2 * tail,
-        n_resamples=9999,
-        method="BCa",
-        rng=np.random.default_rng(0),
+        (x,), np.mean, confidence_level=1 - 2 * tail, n_resamples=9999, method="BCa", rng=np.random.default_rng(0)
     ).confidence_interval
-    return float(centre + scale * found.low), float(centre + scale * found.high)
+    return float(found.low), float(found.high)
 
 
 def interval_of(kind: EffectKind, samples: Sequence[float]) -> Interval:
