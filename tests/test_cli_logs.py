@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evidence.cli import build_app
+from evidence.library.errors import InputError
 from evidence.rounds.gather import COLUMNS
 from mllogs import lora, write_set
 
@@ -22,6 +23,9 @@ ASKED = (
     "time_to_train_min", "convergence", "rcp_mean", "rcp_min_mean", "rcp_pass", "normalisation", "score_min",
     "eval_share", "init_s_median",
 )  # fmt: skip
+
+
+RAISE = {"catch_exceptions": False}
 
 
 @pytest.fixture
@@ -113,9 +117,40 @@ def test_compare_without_a_pair_exits_1(root: Path, tmp_path: Path) -> None:
     assert "only in A: Acme/box/llama31_8b" in err and "only in B: Acme/box/llama2_70b_lora" in err
 
 
+def test_junk_is_not_paired_with_junk(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_bytes(b"\x00\xff junk\n" * 99)
+    out, err = call("compare", tmp_path / "a.txt", tmp_path / "b.txt", "--round", "5.1", "--format", "json", code=1)
+    assert json.loads(out) == [] and err.count("(no score)") == 2
+
+
+def test_an_output_that_cannot_be_written_leaves_nothing(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for target in (tmp_path / "folder", tmp_path / "none" / "t.csv", tmp_path / ("x" * 255), Path("/dev/null")):
+        with pytest.raises(InputError, match=r"no such folder|no regular file|cannot be written"):
+            CliRunner().invoke(build_app(), ["logs", "summarize", str(root), "--output", str(target)], **RAISE)
+    assert sorted(tmp_path.rglob("*")) == before and not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize("command", ["summarize", "check", "window"])
+@pytest.mark.parametrize("round_", ["9", "nan", "5.1x", "-1"])
+def test_a_round_that_nobody_knows(root: Path, command: str, round_: str) -> None:
+    with pytest.raises(InputError, match="no rules for round"):
+        CliRunner().invoke(build_app(), ["logs", command, str(root), f"--round={round_}"], **RAISE)
+
+
 def test_bad_input_is_one_line_and_exit_2(root: Path) -> None:
     nameless = root.rename(root.with_name("runs"))
-    for words in (["summarize", str(nameless)], ["check", str(nameless)], ["window", "no-such-folder"]):
+    empty = root.with_name("v5.1")
+    empty.mkdir()
+    for words in (
+        ["summarize", str(nameless)],
+        ["check", str(nameless)],
+        ["check", str(empty)],
+        ["check", "/dev/zero", "--round", "5.1"],
+        ["window", "no-such-folder"],
+    ):
         done = subprocess.run(
             [sys.executable, "-c", "from evidence.cli import main; main()", "logs", *words],
             capture_output=True,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evidence.library.errors import InputError
 from evidence.library.load import load
 from evidence.library.project import Project
 from evidence.rounds.findings import LogFinding
@@ -136,6 +137,12 @@ def test_a_bypass_file_and_its_trap(content: bytes, says: str, tmp_path: Path) -
     (folder / "package_checker_params").write_bytes(content)
     (finding,) = check(tmp_path / "v5.1")
     assert says in finding.message and finding.rule == "rcp-bypass"
+
+
+def test_a_folder_without_logs_is_not_in_order(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("none")
+    with pytest.raises(InputError, match="no log found"):
+        list(check(tmp_path, "5.1"))
 
 
 def test_a_log_under_a_wrong_name(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from evidence.library.errors import InputError
 from evidence.rounds.benchmarks import round_of, ruleset
 from evidence.rounds.gather import accelerator_family, gather
+from evidence.rounds.rejected import check
 from evidence.rounds.results import locate, round_for
 from mllogs import SYSTEM, lora, write_set
 
@@ -70,6 +74,53 @@ def test_an_archive_that_is_none_and_a_path_that_is_not_there(tmp_path: Path) ->
         gather([tmp_path / "v5.1"])
 
 
+@pytest.mark.parametrize("name", ["result_0.txt", "v5.1.tar"])
+def test_only_files_are_read_to_their_end(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    for path in (tmp_path / name, Path("/dev/zero"), Path("/dev/null")):
+        with pytest.raises(InputError, match="neither a regular file nor a folder"):
+            gather([path], "5.1")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "dangling", "circle"])
+def test_a_log_that_is_no_file_is_a_finding(tree: Path, kind: str) -> None:
+    log = tree / "Acme" / "results" / "box" / "llama2_70b_lora" / "result_9.txt"
+    {
+        "pipe": lambda: os.mkfifo(log),
+        "folder": log.mkdir,
+        "dangling": lambda: log.symlink_to("nowhere"),
+        "circle": lambda: log.symlink_to(log),
+    }[kind]()
+    found = gather([tree])
+    assert len(found.rows) == 3
+    assert [(f.id, f.place) for f in found.findings] == [("log-no-file", str(log))]
+    assert "log-no-file" in {f.id for f in check(tree)}
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A log below 1,500 folders; taken away again, because pytest's own cleaning recurses."""
+    home, root = Path.cwd(), tmp_path / "deep"
+    root.mkdir()
+    os.chdir(root)
+    for _ in range(1500):
+        Path("d").mkdir()
+        os.chdir("d")
+    Path("result_0.txt").write_bytes(lora())
+    os.chdir(home)
+    yield root
+    subprocess.run(["rm", "-rf", str(root)], check=True)
+
+
+def test_folders_nested_deeply(deep: Path) -> None:
+    assert len(gather([deep], "5.1").rows) == 1
+
+
+def test_folders_in_a_circle(tree: Path) -> None:
+    (tree / "Acme" / "again").symlink_to(tree)
+    assert len(gather([tree]).rows) == 3
+
+
 def test_damaged_side_files_are_findings(tree: Path) -> None:
     (tree / "Acme" / "systems" / "box.json").write_text("[1, 2")
     (tree / "Acme" / "results" / "box" / "llama2_70b_lora" / "scaling.json").write_text('{"scaling_factor": "much"}')
@@ -123,8 +174,12 @@ def test_a_round_that_nobody_tells_or_knows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--round"):
         round_for(tmp_path, None)
     assert round_for(tmp_path, "v5.0") == "5.0"
+    assert round_for(tmp_path, "5.1.0") == "5.1"
     with pytest.raises(InputError, match=r"9\.9"):
         ruleset("9.9")
+    (tmp_path / "v9.9").mkdir()
+    with pytest.raises(InputError, match=r"9\.9"):
+        round_for(tmp_path / "v9.9", None)
 
 
 @pytest.mark.parametrize(

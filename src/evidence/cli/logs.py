@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evidence.library.errors import InputError
+
 if TYPE_CHECKING:
     from evidence.rounds.findings import LogFinding
 
@@ -76,6 +78,8 @@ def summarize(
     from evidence.rounds.gather import gather
     from evidence.rounds.sets import result_sets
 
+    if output is not None:
+        _check_target(output)
     found = gather(paths, round, lambda line: typer.echo(line, err=True))
     rows: Sequence[Any] = found.rows if by is By.run else result_sets(found.rows, found.scaling)
     _write([row.as_dict() for row in rows], format, SHOWN[by], output)
@@ -174,9 +178,20 @@ def _write(rows: list[dict[str, Any]], format: Format, shown: Sequence[str], out
     from evidence.library.project import write_aside
 
     data = text.encode()
-    with write_aside(output) as aside:
-        aside.write_bytes(gzip.compress(data, 9, mtime=0) if output.suffix == ".gz" else data)
+    try:
+        with write_aside(output) as aside:
+            aside.write_bytes(gzip.compress(data, 9, mtime=0) if output.suffix == ".gz" else data)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", str(output)) from None
     typer.echo(f"{len(rows)} rows written to {output}", err=True)
+
+
+def _check_target(output: Path) -> None:
+    """Asked before the logs are read. The table is renamed into place, which would do away with a device."""
+    if not output.parent.is_dir():
+        raise InputError("no such folder", str(output.parent), "make it, or write elsewhere")
+    if output.exists() and not output.is_file():
+        raise InputError("is no regular file", str(output), "give --output the name of a file")
 
 
 def _json(rows: list[dict[str, Any]]) -> str:

@@ -1,7 +1,8 @@
 """Two collections of results side by side: what became faster, and why.
 
-Sets are paired by name; what is left, by benchmark on as many accelerators of one family, the best of each side. Time
-to train is convergence times pace: the first is the optimiser's doing, the second the system's.
+Sets are paired by name; what is left, by benchmark on as many accelerators of one family, the best of each side. A set
+without a benchmark or a score has nothing to be compared by and stays alone. Time to train is convergence times pace:
+the first is the optimiser's doing, the second the system's.
 """
 
 from __future__ import annotations
@@ -69,6 +70,10 @@ def compare(a: Gathered, b: Gathered) -> tuple[list[Pair], list[str]]:
     return pairs, alone
 
 
+def _comparable(one: ResultSet) -> bool:
+    return bool(one.benchmark) and one.score_min is not None
+
+
 def _crowd(sets: Sequence[ResultSet]) -> int:
     names = [s.benchmark for s in sets]
     return max((names.count(name) for name in names), default=0)
@@ -77,11 +82,11 @@ def _crowd(sets: Sequence[ResultSet]) -> int:
 def _matched(
     left: Sequence[ResultSet], right: Sequence[ResultSet], key: Callable[[ResultSet], Hashable]
 ) -> list[tuple[ResultSet, ResultSet]]:
-    """The best set of either side under every key that both have."""
+    """The best comparable set of either side under every key that both have."""
     sides = []
     for sets in (left, right):
         best: dict[Hashable, ResultSet] = {}
-        for each in sets:
+        for each in filter(_comparable, sets):
             name = key(each)
             if name is not None and (name not in best or _score(each) < _score(best[name])):
                 best[name] = each
@@ -94,7 +99,8 @@ def _score(one: ResultSet) -> float:
 
 
 def _name(one: ResultSet) -> str:
-    return "/".join(part for part in (one.submitter, one.system, one.benchmark) if part)
+    name = "/".join(part for part in (one.submitter, one.system, one.benchmark) if part)
+    return name if _comparable(one) else f"{name} (no {'score' if one.benchmark else 'benchmark'})".lstrip()
 
 
 def _stamps(side: Gathered) -> dict[tuple[str, str, str, str], set[tuple[int | None, int | None]]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from evidence.library.errors import InputError
 from evidence.rounds.findings import LogFinding
 from evidence.rounds.mllog import read
 from evidence.rounds.results import Entry, round_for, walk
@@ -103,20 +104,25 @@ def gather(paths: Sequence[Path], round_: str | None = None, note: Callable[[str
     for path, name in zip(paths, rounds, strict=True):
         _gather_one(found, walk(path), name, note)
     if not found.rows:
-        from evidence.library.errors import InputError
-
-        raise InputError(
-            "no log found",
-            where=", ".join(map(str, paths)),
-            mend="logs are files named result_*.txt, or one given file",
-        )
+        raise no_log(*paths)
     return found
 
 
-def _gather_one(found: Gathered, entries: Iterable[Entry], round_: str, note: Callable[[str], None]) -> None:
+def no_log(*paths: Path) -> InputError:
+    """What to say of paths below which there is nothing to read."""
+    where = ", ".join(map(str, paths))
+    return InputError("no log found", where, "logs are files named result_*.txt, or one given file")
+
+
+def _gather_one(
+    found: Gathered, entries: Iterable[Entry | LogFinding], round_: str, note: Callable[[str], None]
+) -> None:
     systems: dict[tuple[str, str], System] = {}
     rows: list[Row] = []
     for entry in entries:
+        if isinstance(entry, LogFinding):
+            found.findings.append(entry)
+            continue
         place = entry.place
         if place.kind == "log":
             run, findings = run_facts(read(entry.stream, place.file), place.benchmark, place.file)

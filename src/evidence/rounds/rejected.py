@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from evidence.rounds import official
 from evidence.rounds.benchmarks import dropped_runs, eval_interval, first_eval, required_runs, ruleset
 from evidence.rounds.findings import LogFinding
-from evidence.rounds.gather import Row, System, row_of, scaling_of, system_of
+from evidence.rounds.gather import Row, System, no_log, row_of, scaling_of, system_of
 from evidence.rounds.mllog import BLOCK, read
 from evidence.rounds.results import Entry, round_for, walk
 from evidence.rounds.runtable import run_facts
@@ -45,7 +45,7 @@ def check(path: Path, round_: str | None = None) -> Iterator[LogFinding]:
     """Everything that is wrong with the results below a path, set by set.
 
     Raises:
-        InputError: the path cannot be read, its round is not told, or mlperf-logging has no rules for it.
+        InputError: the path cannot be read, holds no log, its round is not told, or mlperf-logging has no rules for it.
     """
     name = round_for(path, round_)
     rules = ruleset(name)
@@ -57,6 +57,9 @@ def _check(path: Path, round_: str, rules: str, aside: Path) -> Iterator[LogFind
     sets: dict[tuple[str, str, str], _Set] = {}
     systems: dict[tuple[str, str], System] = {}
     for number, entry in enumerate(walk(path)):
+        if isinstance(entry, LogFinding):
+            yield entry
+            continue
         place = entry.place
         if place.kind == "system":
             copy = _copy(entry, aside / f"{number}.json")
@@ -67,9 +70,11 @@ def _check(path: Path, round_: str, rules: str, aside: Path) -> Iterator[LogFind
         elif place.benchmark:
             here = sets.setdefault(place.set, _Set(place.file.rpartition("/")[0] or "."))
             yield from _take(here, entry, round_, rules, aside / str(number))
-    for here in sets.values():
-        if here.rows:
-            yield from _set_findings(here, rules, systems)
+    filled = [here for here in sets.values() if here.rows]
+    if not filled:
+        raise no_log(path)
+    for here in filled:
+        yield from _set_findings(here, rules, systems)
 
 
 def _copy(entry: Entry, to: Path) -> Path:

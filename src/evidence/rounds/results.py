@@ -8,6 +8,7 @@ placeholders of a launcher.
 from __future__ import annotations
 
 import json
+import os
 import re
 import tarfile
 from collections.abc import Iterator
@@ -16,11 +17,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, Literal
 
 from evidence.library.errors import InputError
-from evidence.rounds.benchmarks import round_of
+from evidence.rounds.benchmarks import round_of, ruleset
+from evidence.rounds.findings import LogFinding
 from evidence.rounds.mllog import Stream
 
 Kind = Literal["log", "system", "scaling", "other"]
 ARCHIVES = (".tar", ".xz", ".gz", ".tgz", ".txz", ".bz2", ".zst")
+LOG_NAME = re.compile(r"result_.*\.txt")
 MAX_JSON = 1 << 20
 """Bytes of a system description or scaling file that are read."""
 
@@ -92,21 +95,26 @@ def locate(path: PurePosixPath) -> Place:
         submitter, system, benchmark = ["", "", "", *folders][-3:]
         file = "/".join(parts)
     kind: Kind = "other"
-    if re.fullmatch(r"result_.*\.txt", path.name):
+    if LOG_NAME.fullmatch(path.name):
         kind = "log"
     elif path.name == "scaling.json":
         kind = "scaling"
     return Place(kind, submitter, system, benchmark, file)
 
 
-def walk(path: Path) -> Iterator[Entry]:
+def walk(path: Path) -> Iterator[Entry | LogFinding]:
     """Every file that matters below a folder, in an archive, or the one log given.
 
+    What has the name of a log and is no regular file is a finding.
+
     Raises:
-        InputError: there is no such path, or an archive that cannot be read to its end.
+        InputError: there is no such path, it is a device or a pipe, or an archive that cannot be read to its end.
     """
     if path.is_dir():
         yield from _folder(path)
+    elif path.exists() and not path.is_file():
+        # A device may have no end, and nobody may ever write into a pipe.
+        raise InputError("is neither a regular file nor a folder", where=str(path), mend="save the log to a file")
     elif path.suffix.lower() in ARCHIVES:
         yield from _archive(path)
     else:
@@ -129,12 +137,37 @@ def _opened(file: Path) -> BinaryIO:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from None
 
 
-def _folder(root: Path) -> Iterator[Entry]:
-    for file in sorted(root.rglob("*")):
-        if any(part.startswith(".") for part in file.relative_to(root).parts) or not file.is_file():
-            continue
-        with _opened(file) as stream:
-            yield Entry(_place(file, root), _Guarded(stream, file))
+def _folder(root: Path) -> Iterator[Entry | LogFinding]:
+    """By name, folder for folder. Folders that are links are left out, so that nothing is read twice or for ever."""
+    waiting = _below(str(root))
+    while waiting:
+        here = waiting.pop()
+        if _is_file(here):
+            file = Path(here.path)
+            with _opened(file) as stream:
+                yield Entry(_place(file, root), _Guarded(stream, file))
+        elif LOG_NAME.fullmatch(here.name):
+            yield LogFinding("log-no-file", "error", here.path, "has the name of a log and is no regular file")
+        elif here.is_dir(follow_symlinks=False):
+            waiting += _below(here.path)
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Also through a link; one that leads nowhere, or round in a circle, is none."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _below(folder: str) -> list[os.DirEntry[str]]:
+    """What a folder holds and does not hide, the last name first."""
+    try:
+        with os.scandir(folder) as entries:
+            shown = [entry for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=folder) from None
+    return sorted(shown, key=lambda entry: entry.name, reverse=True)
 
 
 def _archive(path: Path) -> Iterator[Entry]:
@@ -161,11 +194,11 @@ def round_for(path: Path, asked: str | None) -> str:
     """The round of a path: as asked for, else as the path's own names say.
 
     Raises:
-        InputError: neither says one, or there is no such path.
+        InputError: neither says one, nobody knows the rules of the one said, or there is no such path.
     """
     if not path.exists():
         raise InputError("no such file or folder", where=str(path))
     found = asked.removeprefix("v") if asked else round_of(path.name, str(path.resolve()))
     if not found:
         raise InputError("the name tells no round", where=str(path), mend="say it: --round 5.1")
-    return found
+    return ruleset(found).removesuffix(".0")
