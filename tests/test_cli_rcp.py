@@ -73,6 +73,10 @@ def test_plan_counts_request_dates_from_the_rounds_deadline(monkeypatch, capsys)
         ("plan", "llama31_8b", "--throughput", "64=100", "--eval-seconds", "-1"),
         ("plan", "llama31_8b", "--throughput", "64=100", "--convergence", "0.5"),
         ("plan", "bert", "--throughput", "64=100", "--round", "5.0"),
+        ("plan", "llama31_8b", "--throughput", "32=1e-308"),
+        ("plan", "llama31_8b", "--throughput", "32=1e-308", "--throughput", "64=1e-308"),
+        ("plan", "llama31_8b", "--throughput", "64=100", "--eval-seconds", "1e308"),
+        ("plan", "llama31_8b", "--throughput", "64=100", "--interval", "9" * 400),
         ("plan", "llama31_8b", "--throughput-csv", "no-such-file.csv"),
     ],
 )
@@ -81,3 +85,13 @@ def test_bad_input_is_one_line_and_two(monkeypatch, capsys, words) -> None:  # t
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert err.startswith("evidence: ")
+
+
+def test_plan_says_of_which_rounds_it_knows_the_rules(monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+    plan = ("rcp", "plan", "llama31_8b", "--throughput", "64=100")
+    code, _, err = evidence(monkeypatch, capsys, *plan, "--round", "5.1")
+    assert code == 2
+    assert "the book has those of 6.0 and 6.1" in err
+    code, out, err = evidence(monkeypatch, capsys, *plan, "--interval", "0")
+    assert (code, out) == (2, "")
+    assert "--interval" in err

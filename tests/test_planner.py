@@ -184,5 +184,20 @@ def test_what_cannot_be_planned_is_bad_input() -> None:
         make_plan(table("deepseekv3_671b", "6.0"), benchmark, schedule_of(benchmark), throughput({8192: 1.0}), Terms())
     with pytest.raises(InputError, match="--failure-rate"):
         Terms(failure_rate=1.5)
+    for wrong in ({"interval": 0}, {"interval": 10**13}, {"eval_seconds": 1e308}, {"init_seconds": math.nan}):
+        with pytest.raises(InputError, match="is out of range"):
+            Terms(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rates", [(1e-9, 1e-9), (1e15, 1e15), (1e-9, 1e15), (1e15, 1e-9)])
+@pytest.mark.parametrize("terms", [Terms(1e9, 1e9, 10**12), Terms(1e9, 1e9, 1, 0.99, 0.1)])
+def test_scores_are_finite_at_the_ends_of_what_is_allowed(rates: tuple[float, float], terms: Terms) -> None:
+    benchmark, law = SIX["llama31_8b"], throughput({32: rates[0], 128: rates[1]})
+    plan = make_plan(table("llama31_8b", "6.0"), benchmark, schedule_of(benchmark), law, terms, draws=100)
+    assert all(math.isfinite(each.score) and each.score > 0 for each in plan.options)
+
+
+def test_a_table_without_samples_is_bad_input() -> None:
     with pytest.raises(InputError, match="fraction of an epoch"):
         option(table("rgat", "5.1"), schedule_of(SIX["flux1"]), throughput({4096: 1.0}), 4096, Terms())

@@ -35,13 +35,21 @@ def test_one_point_says_nothing_about_others() -> None:
     assert (law.at(64), law.at(32)) == (100.0, None)
 
 
-@pytest.mark.parametrize("pairs", [["128"], ["x=1"], ["128=fast"], ["128=1", "128=2"], ["1.5=3"]])
+@pytest.mark.parametrize("pairs", [["128"], ["x=1"], ["128=fast"], ["128=1", "128=2"], ["1.5=3"], ["8=inf"]])
 def test_malformed_pairs(pairs: list[str]) -> None:
     with pytest.raises(InputError):
         parse_throughput(pairs)
 
 
-@pytest.mark.parametrize("points", [{}, {0: 1.0}, {8: 0.0}, {8: -1.0}, {8: float("nan")}, {8: float("inf")}])
+def test_a_rate_that_is_no_number_is_not_two_rates() -> None:
+    with pytest.raises(InputError, match="'32=nan' has no finite rate"):
+        parse_throughput(["32=nan"])
+
+
+@pytest.mark.parametrize(
+    "points",
+    [{}, {0: 1.0}, {8: 0.0}, {8: -1.0}, {8: float("nan")}, {8: float("inf")}, {8: 1e-308}, {8: 1e308}, {10**400: 1.0}],
+)
 def test_impossible_points(points: dict[int, float]) -> None:
     with pytest.raises(InputError):
         throughput(points)
@@ -51,6 +59,8 @@ def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("global_batch_size,samples_per_second\n16,50\n128,200\n")
     assert read_throughput(path) == {16: 50.0, 128: 200.0}
+    path.write_text("global_batch_size,samples_per_second\n16,50\n", encoding="utf-8-sig")
+    assert read_throughput(path) == {16: 50.0}
     path.write_text("batch,rate\n16,50\n")
     with pytest.raises(InputError, match="write global_batch_size"):
         read_throughput(path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evidence.library.errors import InputError, nearest
+from evidence.library.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,9 @@ class Format(StrEnum):
 
 Benchmark = Annotated[str, typer.Argument(metavar="BENCHMARK", help="As in the rules, for example llama31_8b.")]
 Round = Annotated[str, typer.Option("--round", metavar="R", help="1.0 to 6.1.")]
+PlanRound = Annotated[
+    str, typer.Option("--round", metavar="R", help="A round whose rules the book has: 6.0 or 6.1; `show` knows more.")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 SHOWN = (
@@ -75,11 +78,11 @@ def plan(
     throughput_csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Columns global_batch_size, samples_per_second.")
     ] = None,
-    round: Round = "6.0",
+    round: PlanRound = "6.0",
     eval_seconds: Annotated[float, typer.Option(help="One evaluation on the clock.")] = 0.0,
     init_seconds: Annotated[float, typer.Option(help="Initialisation; what exceeds 30 minutes is timed.")] = 0.0,
     interval: Annotated[
-        int | None, typer.Option(metavar="SAMPLES", help="Your own evaluation interval; default: the rule's.")
+        int | None, typer.Option(min=1, metavar="SAMPLES", help="Your own evaluation interval; default: the rule's.")
     ] = None,
     convergence: Annotated[float, typer.Option(help="Your samples to target over the reference's.")] = 1.0,
     failure_rate: Annotated[float, typer.Option(help="Share of runs that never reach the target.")] = 0.0,
@@ -120,7 +123,8 @@ def _rules(benchmark: str, round: str) -> tuple[Any, Any]:
 
     library = load(find_project())
     if round not in library.rounds:
-        raise InputError(f"the book holds no rules of round {round}", "--round", nearest(round, library.rounds))
+        mend = f"a plan needs the round's rules, and the book has those of {' and '.join(library.rounds)}"
+        raise InputError(f"the book holds no rules of round {round}", "--round", mend)
     said = str(library.rulefiles[round].origin.get("deadline", ""))
     return library.benchmarks[round][benchmark], date.fromisoformat(said) if said else None
 

@@ -23,12 +23,14 @@ from evidence.library.errors import InputError
 from evidence.rounds.points import Bar, How, Point
 from evidence.rounds.rcp import Table
 from evidence.rounds.schedule import Schedule
-from evidence.rounds.throughput import From, Throughput
+from evidence.rounds.throughput import MOST_SAMPLES, From, Throughput
 
 SAMPLES_PER_UNIT = {"dlrm_dcnv2": 4_195_197_692}
 """Training samples in one unit of convergence, where that is not a sample (rule `eval-frequency`)."""
 INIT_ALLOWANCE = 1800.0
 """Seconds of initialisation that are free in the closed division (rule `untimed-init`)."""
+MOST_SECONDS = 1e9
+"""Thirty years: no evaluation or initialisation takes longer, and far larger figures give no finite score."""
 SAME_INTERVAL = 1e-3
 """Intervals closer than this count as equal: DLRM's is a twentieth of an epoch up to a fraction of a batch."""
 
@@ -52,14 +54,14 @@ class Terms:
 
     def __post_init__(self) -> None:
         for name, value, low, high in (
-            ("--eval-seconds", self.eval_seconds, 0.0, math.inf),
-            ("--init-seconds", self.init_seconds, 0.0, math.inf),
-            ("--interval", float(self.interval or 1), 1.0, math.inf),
+            ("--eval-seconds", self.eval_seconds, 0.0, MOST_SECONDS),
+            ("--init-seconds", self.init_seconds, 0.0, MOST_SECONDS),
+            ("--interval", 1 if self.interval is None else self.interval, 1, MOST_SAMPLES),
             ("--convergence", self.convergence, 0.01, 100.0),
             ("--failure-rate", self.failure_rate, 0.0, 0.99),
         ):
-            if not low <= value <= high or not math.isfinite(value):
-                raise InputError(f"{value:g} is out of range", name, f"from {low:g} to {high:g}")
+            if not low <= value <= high:
+                raise InputError(f"{str(value)[:20]} is out of range", name, f"from {low:g} to {high:g}")
 
     @property
     def late(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from scipy.optimize import nnls
 from evidence.library.errors import InputError
 
 From = Literal["measured", "fitted", "extrapolated"]
+LEAST_RATE, MOST_RATE = 1e-9, 1e15
+"""Samples a second: one in thirty years, and more than all machines together; far beyond, no score is finite."""
+MOST_SAMPLES = 10**12
+"""In a batch or between evaluations: more than any benchmark trains on."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,14 @@ def throughput(points: Mapping[int, float]) -> Throughput:
     """A law from measured points.
 
     Raises:
-        InputError: no points, or one that is not positive.
+        InputError: no points, or one that no machine can have.
     """
     if not points:
         raise InputError("no throughput given", "--throughput", "give GBS=SAMPLES_PER_S, once for every point")
     for batch, rate in points.items():
-        if batch < 1 or not np.isfinite(rate) or rate <= 0:
-            raise InputError(f"{batch}={rate:g} is not a batch size and a rate above zero", "--throughput")
+        if not (1 <= batch <= MOST_SAMPLES and LEAST_RATE <= rate <= MOST_RATE):
+            mend = f"batch sizes lie from 1 to {MOST_SAMPLES:g}, rates from {LEAST_RATE:g} to {MOST_RATE:g}"
+            raise InputError(f"{str(batch)[:20]}={rate:g} is no throughput", "--throughput", mend)
     if len(points) == 1:
         return Throughput(dict(points))
     batches = np.array(sorted(points), dtype=float)
@@ -82,6 +88,8 @@ def parse_throughput(pairs: Sequence[str], where: str = "--throughput") -> dict[
             key, value = int(batch), float(rate)
         except ValueError:
             raise InputError(f"{pair!r} is not GBS=SAMPLES_PER_S", where, "for example 128=950.5") from None
+        if not math.isfinite(value):
+            raise InputError(f"{pair!r} has no finite rate", where, "for example 128=950.5")
         if found.setdefault(key, value) != value:
             raise InputError(f"two rates for batch size {key}: {found[key]:g} and {value:g}", where)
     return found
@@ -94,7 +102,7 @@ def read_throughput(path: Path) -> dict[int, float]:
         InputError: no such file, no such columns, or a cell that is not a number.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             rows = list(reader)
             names = [name.strip() for name in reader.fieldnames or []]
