@@ -163,3 +163,18 @@ def test_an_expected_file_that_cannot_be_read_is_one_line(mini_book: MiniBook, e
     found = evidence("verify")
     assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
     assert "records/expected.yml:1" in found.err
+
+
+def test_what_the_ledger_does_not_hold_is_not_in_order(mini_book: MiniBook, evidence: Callable[..., Ran]) -> None:
+    mini_book.write("records/expected.yml", "precision/rounding: {default: {verdict: holds}}\n")
+    mini_book.executed("precision", [measured()])
+    empty = evidence("verify", "--against", "/dev/null")
+    assert (empty.code, empty.out, empty.err.count("\n")) == (2, "", 1)
+    assert "no record in /dev/null" in empty.err
+
+    append(mini_book.project, [count()])
+    ledger = str(mini_book.root / "records" / "ledger" / "cpu-test.jsonl")
+    found = evidence("verify", "--against", ledger, "--format", "junit")
+    assert "precision/rounding: new, not compared" in found.err
+    assert "1 effect: 0 in order, 1 not, 1 new, not compared" in found.err
+    assert [case.get("name") for case in ElementTree.fromstring(found.out)] == ["count"]

@@ -43,6 +43,7 @@ def verify(
 
     Exit code 1 if a verdict differs, an effect is missing, or a control came out neither weaker nor contradicted.
     """
+    from evidence.library.errors import InputError
     from evidence.library.expected import read_expected
     from evidence.library.harvest import harvest
     from evidence.library.ledger import latest, read_ledger
@@ -53,24 +54,32 @@ def verify(
     project = find_project()
     records = harvest(project).records
     if against:
-        rows = against_ledger(records, latest(read_ledger(against, str(against))), gate.value)
+        before = latest(read_ledger(against, str(against)))
+        if not before:
+            raise InputError(f"no record in {against}", "--against", "give a file of records/ledger")
+        rows = against_ledger(records, before, gate.value)
     else:
         rows = against_expected(records, read_expected(project)[0], gate.value)
+    # Without an entry to compare with, and without a problem of its own, an effect is neither in order nor wrong.
+    new = [row.id for row in rows if row.expected is None and not row.problem]
+    compared = [row for row in rows if row.id not in new]
     match output:
         case Format.json:
             print(json.dumps(as_json(rows), indent=2, ensure_ascii=False))
         case Format.junit:
-            print(report.as_junit(rows))
+            print(report.as_junit(compared))
         case Format.markdown:
-            print(report.as_markdown(rows))
+            print(report.as_markdown(compared))
         case Format.text:
             from evidence.cli.output import wide_console
 
-            wide_console().print(report.as_table(rows))
+            wide_console().print(report.as_table(compared))
     for row in rows:
         if row.problem and output is not Format.text:
             print(f"{row.id}: {row.problem}{'' if row.gates else ' (not gating)'}", file=sys.stderr)
-    print(report.summary(rows), file=sys.stderr)
+    for name in new:
+        print(f"{name}: new, not compared", file=sys.stderr)
+    print(report.summary(compared) + (f", {len(new)} new, not compared" if new else ""), file=sys.stderr)
     _warn_of_stale(project)
     if any(row.fails for row in rows):
         raise typer.Exit(1)
