@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -55,9 +56,9 @@ def claims_footer(library: Library, claims: Sequence[Claim]) -> list[nodes.Node]
         date
         for key in {claim.source for claim in claims}
         if key in library.sources
-        for date in re.findall(r"\d{4}-\d{2}(?:-\d{2})?", library.sources[key].checked)
+        for date in checked_on(library.sources[key].checked)
     )
-    when = f" Sources last compared on {dates[-1]}." if dates else ""
+    when = f" Sources last compared: {dates[-1]}." if dates else ""
     sources = plural(len({claim.source for claim in claims}), "source")
     return [
         n.paragraph(
@@ -65,6 +66,16 @@ def claims_footer(library: Library, claims: Sequence[Claim]) -> list[nodes.Node]
             classes=["ev-footer"],
         )
     ]
+
+
+def checked_on(checked: str) -> list[str]:
+    """The date that ends a `checked` field, as `2026-11` or longer; dates within it say other things."""
+    if found := re.search(r"(\d{4}-\d{2}(?:-\d{2})?)\W*$", checked):
+        return [found[1]]
+    if found := re.search(r"([A-Z][a-z]+) (\d{4})\W*$", checked):
+        month = list(calendar.month_name).index(found[1]) if found[1] in calendar.month_name else 0
+        return [f"{found[2]}-{month:02d}"] if month else []
+    return []
 
 
 MEANING = {
