@@ -65,6 +65,10 @@ def test_ids_lists_the_catalogue(evidence: Evidence) -> None:
         (["show", "claim"], "evidence: cannot show 'claim'; did you mean 'claims'?"),
         (["show", "claims", "--format", "xml"], "evidence: --format: unknown format 'xml'"),
         (["show", "rules", "--source", "x"], "evidence: --source: rules have no source"),
+        (["frobnicate"], "evidence: No such command 'frobnicate'; see `evidence --help`"),
+        (["show"], "evidence: Missing argument 'kind'; see `evidence show --help`"),
+        (["run", "--profil", "ci"], "evidence: No such option: --profil (Possible options: --profile); see `evidence run"),
+        (["run", "--profile", "tiny"], "evidence: Invalid value for '--profile': Value error, 'tiny' is not one of"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(evidence: Evidence, arguments: list[str], message: str) -> None:

@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 
 import typer
+from typer.exceptions import TyperException
 
 from evidence.library.errors import InputError
 
@@ -32,11 +33,19 @@ def build_app() -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command; bad input is one line on stderr and exit code 2, never a traceback."""
+    """Run the command; wrong usage and bad input are one line on stderr and exit code 2, never a traceback."""
     try:
-        build_app()()
+        sys.exit(build_app()(prog_name="evidence", standalone_mode=False))
     except InputError as error:
         print(f"evidence: {error}", file=sys.stderr)
         sys.exit(2)
+    except TyperException as error:  # wrong usage
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "evidence"
+        if message := error.format_message():  # empty where the help was shown instead
+            print(f"evidence: {message.rstrip('.')}; see `{command} --help`", file=sys.stderr)
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)

@@ -50,7 +50,7 @@ def against_expected(records: Mapping[str, Record], expected: ExpectedVerdicts, 
 
 
 def against_ledger(records: Mapping[str, Record], before: Mapping[str, Record], gate: Gate = "all") -> list[Row]:
-    """Every effect that was found or recorded before, against its last record; what is new is in order."""
+    """Every effect against its last record; a new one is in order if its control worked, a lost one is not."""
 
     def wanted(record: Record) -> Verdict | None:
         return before[record.id].verdict if record.id in before else None
