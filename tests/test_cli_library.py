@@ -67,7 +67,7 @@ def test_ids_lists_the_catalogue(evidence: Evidence) -> None:
         (["show", "rules", "--source", "x"], "evidence: --source: rules have no source"),
         (["frobnicate"], "evidence: No such command 'frobnicate'; see `evidence --help`"),
         (["show"], "evidence: Missing argument 'kind'; see `evidence show --help`"),
-        (["run", "--profil", "ci"], "evidence: No such option: --profil (Possible options: --profile); see `evidence run"),
+        (["run", "--profil", "ci"], "evidence: No such option: --profil (Possible options: --profile); see"),
         (["run", "--profile", "tiny"], "evidence: Invalid value for '--profile': Value error, 'tiny' is not one of"),
     ],
 )
