@@ -80,6 +80,16 @@ def test_an_excerpt_does_not_tell_what_lies_between() -> None:
     assert all(getattr(run, name) is None for name in NEEDS_WHOLE_LOG)
 
 
+def test_an_excerpt_tells_how_long_its_evaluations_took() -> None:
+    """Only those of which it shows both ends: a start before the gap and a stop after it are not one evaluation."""
+    marks = [(0, "run_start", {}), (90, "run_stop", {"status": "success"})]
+    shown = [(10, "eval_start", at(1)), (12, "eval_stop", at(1)), (20, "eval_start", at(2)), (24, "eval_stop", at(2))]
+    seam = [(30, "eval_start", at(3)), (80, "eval_stop", at(7))]
+    first, rest = log(*marks, *shown), log(*seam, global_batch_size=8)
+    assert facts(first + EXCERPT + b" ...\n" + rest).eval_each_s == 3.0
+    assert facts(log(*marks, *seam, global_batch_size=8)).eval_each_s is None
+
+
 TRAIN = [(0, "block_start", {}), (10, "block_stop", {}), (14, "block_start", {}), (20, "block_stop", {})]
 
 

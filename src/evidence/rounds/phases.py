@@ -23,6 +23,7 @@ def phases(seen: Seen, facts: dict[str, Any]) -> dict[str, Any]:
     if facts.get("run_s") is None or start is None or stop is None:
         return found
     events = sorted(seen.brackets, key=lambda event: event.time)
+    found["eval_each_s"] = _each(events)
     training = _pairs(events, "block_start", "block_stop", stop)
     if not training:
         training = _pairs(events, "epoch_start", "epoch_stop", stop)
@@ -45,6 +46,19 @@ def phases(seen: Seen, facts: dict[str, Any]) -> dict[str, Any]:
     if facts["benchmark"] in BENCHMARKS:
         found |= _pace(seen, spans.minus(training, waiting), float(start), BENCHMARKS[facts["benchmark"]].progress)
     return found
+
+
+def _each(events: list[Event]) -> float | None:
+    """Median seconds of the evaluations of which both ends are there and name one place: an excerpt tells these too."""
+    begun: dict[float, float] = {}
+    lasted = []
+    for event in events:
+        place = _place(event)
+        if place is not None and event.key == "eval_start":
+            begun[place] = event.time
+        elif place is not None and event.key == "eval_stop" and place in begun:
+            lasted.append((event.time - begun.pop(place)) / 1e3)
+    return median(lasted) if lasted else None
 
 
 def _offline(events: list[Event], stop: float) -> bool:

@@ -29,11 +29,11 @@ class Run:
     """Facts of one run. Times in seconds; `convergence`, `interval` and overshoot in the benchmark's `unit`.
 
     `gap_s` lies between the end of initialisation and the start of the clock. `eval_s` is the sum of all evaluations,
-    `eval_blocking_s` the part during which no training ran, `uncovered_s` what neither training nor evaluation
-    brackets. `overshoot_max` is the last interval: how far back the target may have been reached at most;
-    `overshoot` the same by linear interpolation of the quality. `pace_*` are training seconds per unit of
-    convergence, interval by interval: of the first, the median of the others, the slowest of the others and where in
-    the run that one ended.
+    `eval_blocking_s` the part during which no training ran, `eval_each_s` the median of those evaluations of which the
+    log shows both ends, `uncovered_s` what neither training nor evaluation brackets. `overshoot_max` is the last
+    interval: how far back the target may have been reached at most; `overshoot` the same by linear interpolation of
+    the quality. `pace_*` are training seconds per unit of convergence, interval by interval: of the first, the median
+    of the others, the slowest of the others and where in the run that one ended.
     """
 
     benchmark: str
@@ -56,6 +56,7 @@ class Run:
     train_s: float | None = None
     eval_s: float | None = None
     eval_blocking_s: float | None = None
+    eval_each_s: float | None = None
     uncovered_s: float | None = None
     evals: int | None = None
     first_eval: float | None = None
