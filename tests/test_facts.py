@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conftest import MiniBook
 from evidence.library.facts import fact
+from evidence.library.load import load
+from evidence.library.project import Project
 
 
 @pytest.mark.parametrize(
@@ -38,3 +42,9 @@ def test_a_fact(mini_book: MiniBook, path: str, value: str) -> None:
 def test_no_fact(mini_book: MiniBook, path: str, message: str) -> None:
     with pytest.raises(LookupError, match=message):
         fact(mini_book.load(), path)
+
+
+def test_a_large_number_is_set_for_readers() -> None:
+    library = load(Project(Path(__file__).parents[1]))
+    mean = library.benchmarks["6.0"]["deepseekv3_671b"].rcp[0].mean
+    assert mean > 100_000 and fact(library, "6.0/deepseekv3_671b/rcp.15360.mean") == f"{round(mean):,}"

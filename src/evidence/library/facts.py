@@ -35,6 +35,8 @@ def fact(library: Library, path: str) -> str:
         return ", ".join(map(str, found))
     if not isinstance(found, str | int | float) or found == "":
         raise LookupError(f"fact {path!r} is not a single value")
+    if not isinstance(found, str) and abs(found) >= 10_000:
+        return f"{found:,.12g}"
     return str(found)
 
 
