@@ -211,6 +211,23 @@ MISTAKES: list[tuple[str, Break, str, str]] = [
     ),
     ("chapter-notebook", lambda book: book.write("book/plays/bert.md", "# BERT\n"), "book/plays/bert.md:1", "bert"),
     (
+        "chapter-play",
+        lambda book: book.write(
+            "book/plays/flux1.md", "# F\n\n```{play} free tiny_moe\n```\n\n```{play} dates tiny_moe\n```\n"
+        ),
+        "book/plays/flux1.md:1",
+        "fixed",
+    ),
+    (
+        "chapter-play",
+        lambda book: book.write(
+            "book/plays/flux1.md",
+            "# F\n\n" + "".join(f"```{{play}} {part} tiny_mo\n```\n\n" for part in ("fixed", "free", "dates")),
+        ),
+        "book/plays/flux1.md:1",
+        "tiny_mo",
+    ),
+    (
         "chapter-missing",
         lambda book: book.write("book/levers/data.yml", "claims: []\n"),
         "book/levers/data.yml:1",

@@ -80,6 +80,7 @@ CATALOGUE: Mapping[str, Meaning] = {
     "chapter-table": _error("A chapter does not show the evidence table of its lever."),
     "chapter-notebook": _error("A chapter has no notebook of its name."),
     "chapter-missing": _warning("A lever has claims but no chapter."),
+    "chapter-play": _error("A play does not show its benchmark's data, or names no benchmark."),
     "role-target": _error("A role names a claim, effect, technique, rule or fact that does not exist."),
     "number-bare": _error("A number with a unit stands beside a citation, and no claim of that source holds it."),
     "number-reason": _error("An opt-out for a bare number gives no reason."),

@@ -15,6 +15,7 @@ from evidence.site import corrections as c
 from evidence.site import elsewhere, entries, rounds
 from evidence.site import indexes as i
 from evidence.site import nodes as n
+from evidence.site import play as p
 from evidence.site import summaries as s
 from evidence.site import tables as t
 from evidence.site import where as w
@@ -32,6 +33,7 @@ class Request:
     argument: str = ""
     lever: str = ""
     docname: str = ""
+    techniques: str = ""
 
 
 def claims_of(library: Library, lever: str) -> list[Claim]:
@@ -120,6 +122,12 @@ def memory_budget(library: Library, request: Request) -> list[nodes.Node]:
     return [memory_table(library)]
 
 
+def play(library: Library, request: Request) -> list[nodes.Node]:
+    """`{play} free llama31_8b`: a part of what the data knows of a benchmark; `levers` takes `:techniques:`."""
+    part, _, name = request.argument.partition(" ")
+    return p.play(library, part, name.strip(), request.techniques.replace(",", " ").split())
+
+
 CONTENT: Mapping[str, Callable[[Library, Request], list[nodes.Node]]] = {
     "evidence-table": evidence_table,
     "verdicts": verdicts,
@@ -127,5 +135,6 @@ CONTENT: Mapping[str, Callable[[Library, Request], list[nodes.Node]]] = {
     "claims-footer": claims_footer,
     "entry": entry,
     "memory-budget": memory_budget,
+    "play": play,
 }
 """The directives by name."""

@@ -30,12 +30,13 @@ class DataDirective(SphinxDirective):
 
     optional_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"lever": directives.unchanged, "digest": directives.unchanged}
+    option_spec: ClassVar = dict.fromkeys(("lever", "techniques", "digest"), directives.unchanged)
 
     def run(self) -> list[nodes.Node]:
         library = library_of(self.env)
         argument = self.arguments[0].strip() if self.arguments else ""
-        request = Request(argument, self.options.get("lever", ""), self.env.docname)
+        options = {name: self.options.get(name, "") for name in ("lever", "techniques")}
+        request = Request(argument, docname=self.env.docname, **options)
         if "digest" not in self.options:
             for path in data_files(library):
                 depends(self.env, path)
