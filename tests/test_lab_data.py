@@ -5,10 +5,21 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from evidence.lab.data import batches, digits, draws, epochs, held_out, library_bytes, library_files, library_prose
+from evidence.lab.data import (
+    batches,
+    digits,
+    draws,
+    epochs,
+    held_out,
+    library_bytes,
+    library_files,
+    library_prose,
+    wikipedia_lengths,
+)
 
 
 def test_digits_are_scaled_by_their_training_part_and_split_for_good() -> None:
@@ -83,3 +94,11 @@ def test_an_epoch_takes_every_sample_once_and_drops_the_rest() -> None:
         seen = torch.cat(epoch, dim=1)
         assert all(len(set(row.tolist())) == 9 for row in seen)
     assert not torch.equal(torch.cat(rows[:3], 1), torch.cat(rows[3:], 1))
+
+
+def test_lengths_like_wikipedias_leave_half_of_a_padded_batch_empty() -> None:
+    lengths = wikipedia_lengths(np.random.default_rng(0).random(20_000))
+    assert lengths.min() >= 8 and lengths.max() == 512
+    assert 0.45 < 1 - lengths.mean() / 512 < 0.52
+    assert 0.23 < (lengths == 512).mean() < 0.30  # the log-normal part reaches the limit now and then
+    assert list(wikipedia_lengths(np.array([0.0, 1.0]))) == [8, 512]

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.special import ndtri
 from torch import Tensor
 
 HELD_OUT_DIGITS = 500
@@ -23,6 +25,10 @@ HELD_OUT_PROSE = 0.2
 SYMBOLS = 128
 SHUFFLE_SEED = 0
 """Fixes the order of the source files, and so which of them are held out."""
+
+LONGEST, SHORTEST = 512, 8
+FULL_ROWS, MEDIAN_LENGTH, SPREAD_OF_LENGTHS = 0.235, 150, 0.8
+"""The lengths of BERT's sequences at 512, in shape: nearly a quarter full, the others log-normal; half is padding."""
 
 NOT_TEXT = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__"})
 
@@ -158,3 +164,13 @@ def epochs(size: int, *, batch: int, seeds: Sequence[int], device: str = "cpu") 
         orders = torch.stack([torch.randperm(size, generator=generator) for generator in generators]).to(device)
         for first in range(0, size - batch + 1, batch):
             yield orders[:, first : first + batch]
+
+
+def wikipedia_lengths(quantiles: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Sequence lengths like those of BERT's Wikipedia at 512, in tokens, at quantiles between 0 and 1.
+
+    Synthetic: for what depends on lengths alone. Uniform random quantiles draw from the law, even ones spread over it.
+    """
+    short = MEDIAN_LENGTH * np.exp(SPREAD_OF_LENGTHS * ndtri(np.minimum(quantiles / (1 - FULL_ROWS), 1.0)))
+    lengths: NDArray[np.int64] = np.clip(short, SHORTEST, LONGEST).round().astype(np.int64)
+    return lengths

@@ -88,7 +88,8 @@ def single_logs(name: str) -> list[nodes.Node]:
         n.Row([
             n.span(row.round, "ev-word"), [n.paragraph(row.submitter), n.paragraph(row.system, classes=["ev-small"])],
             f"{number((run.run_s or 0.0) / 60)} min", f"{run.global_batch_size:,}" if run.global_batch_size else "–",
-            counted(run.convergence, run.unit), run.precision_linear or "not said",
+            f"{run.learning_rate:.3g}" if run.learning_rate else "–", counted(run.convergence, run.unit),
+            run.precision_linear or "not said",
         ])
         for row, run in ((each, each.run) for each in published.rows() if each.benchmark == name)
         if row.round in sampled() and run.division == "closed" and run.converged
@@ -96,7 +97,14 @@ def single_logs(name: str) -> list[nodes.Node]:
     ]  # fmt: skip
     if not rows:
         return []
-    columns: list[n.Head] = ["Round", "Submitter and system", "This run", "Batch size", "Samples to target"]
+    columns: list[n.Head] = [
+        "Round",
+        "Submitter and system",
+        "This run",
+        "Batch size",
+        "Base rate",
+        "Samples to target",
+    ]
     columns += ["Lowest precision of linear layers"]
     caption = f"{plural(len(rows), 'single log')} of {benchmark_name(name)} from a sample of a round: runs, no scores"
     return [n.table(caption, columns, rows, "ev-sortable", stub=False)]
