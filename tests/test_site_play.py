@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from docutils import nodes
 
+from conftest import MiniBook
 from evidence.library.load import load
 from evidence.library.project import find_project
+from evidence.site.pages import pages
 from evidence.site.play import PARTS, benchmark_of, play
 from evidence.site.playlogs import best_sets
 
@@ -71,6 +73,13 @@ def test_what_a_batch_costs_is_relative_to_the_smallest_point() -> None:
 def test_every_part_says_from_when_its_data_is() -> None:
     said = made("dates", "llama31_405b")
     assert "Rules of round 6.0 (2025-12-09)" in said and "mlperf-logging" in said and "Logs of 5.0, 5.1, 6.0" in said
+
+
+def test_a_benchmarks_page_leads_to_its_play_and_to_no_other(mini_book: MiniBook) -> None:
+    mini_book.write("book/plays/tiny.md", "# Tiny\n\n```{play} fixed tiny_moe\n```\n")
+    found = {page.name: page.text for page in pages(mini_book.load())}
+    assert "(/book/plays/tiny.md)" in found["benchmarks/tiny_moe"]
+    assert "/book/plays/" not in found["benchmarks/tiny_llm"]
 
 
 def test_nothing_to_show_and_unknown_names_are_told_in_one_line() -> None:

@@ -38,7 +38,8 @@ def pages(library: Library) -> Iterator[Page]:
         text = up("rules", "All rules") + block(library, "entry", f"rule {rule}")
         yield Page(f"rules/{rule}", leaf(rule_title(library, rule)) + text)
     for name in dict.fromkeys(name for round_ in library.rounds for name in library.benchmarks[round_]):
-        text = up("benchmarks", "All benchmarks") + block(library, "entry", f"benchmark {name}")
+        text = up("benchmarks", "All benchmarks") + how_to(library, name)
+        text += block(library, "entry", f"benchmark {name}")
         yield Page(f"benchmarks/{name}", leaf(benchmark_name(name)) + text)
     yield from lever_pages(library)
 
@@ -118,6 +119,12 @@ def source_pages(library: Library) -> Iterator[Page]:
 def rule_title(library: Library, rule: str) -> str:
     """`Packing`, from the id: sections of the rulebook hold several rules."""
     return rule.replace("-", " ").capitalize()
+
+
+def how_to(library: Library, benchmark: str) -> str:
+    """The way from a benchmark's data to its play."""
+    play = w.play_doc(library, benchmark)
+    return f"What to do with it: [the play of {markdown(benchmark_name(benchmark))}](/{play}.md).\n\n" if play else ""
 
 
 def benchmark_list(library: Library) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -41,6 +42,15 @@ def benchmark_doc(benchmark: str) -> str:
 
 def techniques_doc(lever: str) -> str:
     return f"book/_generated/techniques/{lever}"
+
+
+def play_doc(library: Library, benchmark: str) -> str:
+    """The play that shows what is fixed on a benchmark; empty where none does."""
+    shows = re.compile(rf"^`{{3,}}\{{play\}} fixed {re.escape(benchmark)}$", re.M)
+    for path in sorted((library.project.book / "plays").glob("*.md")):
+        if shows.search(path.read_text(encoding="utf-8")):
+            return f"book/plays/{path.stem}"
+    return ""
 
 
 def chapter(library: Library, lever: str) -> str:
