@@ -8,7 +8,7 @@ from evidence.library.load import load
 from evidence.library.project import find_project
 from evidence.rounds.architectures import MODELS
 from evidence.rounds.memory import GIB, budget
-from evidence.site.memory import SIZES, memory_table
+from evidence.site.memory import SIZES, memory_notes, memory_table
 
 
 def test_one_row_a_model_with_the_figures_of_the_function() -> None:
@@ -20,3 +20,9 @@ def test_one_row_a_model_with_the_figures_of_the_function() -> None:
         assert cells[3].replace(",", "") == f"{found.state / GIB:.0f}"
         assert cells[-len(SIZES) :] == [str(found.accelerators(gib)) for gib in SIZES]
     assert "405B" in rows[list(MODELS).index("llama31_405b")][0]
+
+
+def test_every_assumption_about_a_model_is_told() -> None:
+    told = memory_notes(load(find_project())).astext()
+    assert all(model.note in told for model in MODELS.values())
+    assert f"Mixtral 8x22B tokenizer: {MODELS['llama31_405b'].note}" in told

@@ -1,8 +1,9 @@
 """The models of rounds 6.0 and 6.1 as their dimensions: parameters, and what a token leaves for backward in a layer.
 
-The dimensions are those that the reference implementations state (`mlcommons-training-references`); where they leave
-one open, the model's own publication fills it and `note` says so. Parameters are counted from the dimensions, so that
-a wrong one shows as a wrong total.
+The dimensions are those that the reference implementations state (`mlcommons-training-references`): in a table of the
+README (both Llama 3.1, FLUX.1, most of DeepSeek-V3), in a configuration (Llama 2 70B, GPT-OSS, DLRMv4) or in a command
+(DLRM-DCNv2). Where they leave one open, the model's publisher fills it and `note` says so. Parameters are counted from
+the dimensions, so that a wrong one shows as a wrong total.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def _llama_8b() -> Model:
         per_token=saved(4096, 32, 8, 128, 14336),
         tokens=8192,
         vocab=128256,
+        note="vocabulary of the released model, special symbols included; the reference counts 128,000 without them",
     )
 
 
@@ -99,20 +101,22 @@ def _llama_70b_lora() -> Model:
 
 
 def _gpt_oss_20b() -> Model:
-    width, layers, experts, active = 2880, 24, 32, 4
+    width, layers, experts, active, vocab = 2880, 24, 32, 4, 128256
     expert = 3 * width * width + 3 * width
     projections = attention(width, 64, 8, 64) + (64 + 2 * 8) * 64 + width
     layer = projections + experts * expert + experts * (width + 1) + 2 * width + 64
     return Model(
         "gpt_oss_20b",
         ("6.0", "6.1"),
-        trained=layers * layer + 2 * 201088 * width + width,
+        trained=layers * layer + 2 * vocab * width + width,
         layers=layers,
         boundary=width,
         per_token=saved(width, 64, 8, 64, active * width) + active * width,
         tokens=8192,
-        vocab=201088,
-        note="dimensions of the published model; four experts a token, each with its own copy of the token",
+        vocab=vocab,
+        note="size of a head, biases and attention sinks as in the publisher's code (github.com/openai/gpt-oss); the "
+        "vocabulary is that of the benchmark's Llama 3.1 tokenizer, not the published 201,088; four experts a token, "
+        "each with its own copy of the token",
     )
 
 
@@ -134,7 +138,10 @@ def _deepseek_v3() -> Model:
         per_token=saved_latent + 3 * 9 * 2048 + 8 * width,
         tokens=4096,
         vocab=129280,
-        note="without the layer for multi-token prediction; eight experts and the shared one a token",
+        note="latent sizes, width of an expert and dense layers as in the publisher's configuration "
+        "(github.com/deepseek-ai/DeepSeek-V3, inference/configs); vocabulary of its checkpoint, of which the "
+        "benchmark's Llama 3.1 tokenizer leaves some unused; without the layer for multi-token prediction; eight "
+        "experts and the shared one a token",
     )
 
 
@@ -201,7 +208,8 @@ def _qwen_397b() -> Model:
         per_token=4 * width + 128 * (2 * 16 + 3 * 64) + 3 * 11 * hidden + 10 * width,
         tokens=65536,
         vocab=248320,
-        note="the policy alone, at full length; the pool that generates holds its own copy of the weights",
+        note="dimensions of the published configuration, as Megatron's example for this model repeats them; the policy "
+        "alone, at full length; the pool that generates holds its own copy of the weights",
     )
 
 

@@ -19,7 +19,7 @@ from evidence.site import play as p
 from evidence.site import summaries as s
 from evidence.site import tables as t
 from evidence.site import where as w
-from evidence.site.memory import memory_table
+from evidence.site.memory import memory_notes, memory_table
 from evidence.site.words import LEVERS, plural
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def entry(library: Library, request: Request) -> list[nodes.Node]:
 
 def memory_budget(library: Library, request: Request) -> list[nodes.Node]:
     """`{memory-budget}`: what one replica of each model needs, and how many accelerators that forces."""
-    return [memory_table(library)]
+    return [memory_table(library), memory_notes(library)]
 
 
 def play(library: Library, request: Request) -> list[nodes.Node]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from evidence.rounds.architectures import MODELS
+from evidence.rounds.architectures import MODELS, Model
 from evidence.rounds.memory import GIB, USABLE, Budget, budget
 from evidence.site import nodes as n
 
@@ -28,12 +28,22 @@ def memory_table(library: Library) -> nodes.table:
     return n.table(caption, heads, [n.Row(_cells(library, budget(name))) for name in MODELS])
 
 
+def memory_notes(library: Library) -> n.disclosure:
+    """What was filled in or left out for a model, opened on a click."""
+    noted = [f"{_name(library, model)}: {model.note}" for model in MODELS.values() if model.note]
+    return n.disclosure("", n.bullets(noted), summary="What was filled in or left out, model by model")
+
+
+def _name(library: Library, model: Model) -> str:
+    known = library.benchmarks.get(model.rounds[0], {}).get(model.benchmark)
+    return known.model if known and known.model else model.benchmark
+
+
 def _cells(library: Library, found: Budget) -> list[n.Cell]:
     model = found.model
-    known = library.benchmarks.get(model.rounds[0], {}).get(model.benchmark)
     parts = [found.state, found.activations, found.recomputed, found.logits]
     return [
-        known.model if known and known.model else model.benchmark,
+        _name(library, model),
         " and ".join(model.rounds),
         f"{model.trained / 1e9:,.3g}",
         *(f"{part / GIB:,.0f}" if part >= 10 * GIB else f"{part / GIB:,.1f}" for part in parts),
