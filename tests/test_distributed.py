@@ -88,14 +88,20 @@ def test_a_rank_that_raises_ends_the_others_and_shows_its_traceback(tmp_path: Pa
     assert error.value.rank == 1 and gone(wait_for(tmp_path, 1))
 
 
-def test_the_first_error_is_shown_not_what_it_causes_in_the_others() -> None:
-    def fail() -> None:
-        if dist.get_rank() == 1:
-            raise ValueError("the cause")
-        dist.all_reduce(torch.zeros(1))
+def test_a_rank_that_raises_between_collectives_ends_those_that_wait_in_one(tmp_path: Path) -> None:
+    """What is shown is the cause, not what it causes in the others; the next call finds nothing left."""
 
-    with pytest.raises(RankError, match="the cause"):
-        run_distributed(fail, 2)
+    def fail(folder: Path) -> None:
+        (folder / str(os.getpid())).touch()
+        for step in range(1_000_000):
+            if (dist.get_rank(), step) == (1, 20):
+                raise ValueError("the cause")
+            dist.all_reduce(torch.ones(1 << 16))
+
+    with pytest.raises(RankError, match=r"(?s)rank 1 raised.*the cause"):
+        run_distributed(fail, 2, tmp_path)
+    assert gone(wait_for(tmp_path, 2))
+    assert run_distributed(lambda: dist.get_rank(), 2) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -137,41 +143,68 @@ def test_a_run_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: P
     assert gone(wait_for(tmp_path, 2))
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_no_rank_outlives_its_parent(how: signal.Signals, tmp_path: Path) -> None:
-    """Ctrl-C goes to the whole group of a terminal; a killed kernel cannot clean up at all."""
-    ids = tmp_path / "ids"
-    ids.mkdir()
-    script = tmp_path / "parent.py"
-    script.write_text(
-        textwrap.dedent("""
-            import os, sys, time
-            from pathlib import Path
-            from evidence.lab.distributed import run_distributed
-            def sleep(folder):
-                (Path(folder) / str(os.getpid())).touch()
-                time.sleep(60)
-            run_distributed(sleep, 2, sys.argv[1])
-        """)
-    )
-    meeting = tmp_path / "meeting"
-    meeting.mkdir()
+PARENT = """
+import os, signal, sys, torch
+import torch.distributed as dist
+from pathlib import Path
+from evidence.lab.distributed import run_distributed
+
+# Who starts the tests in the background of a shell has Ctrl-C ignored, and every child of theirs too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def reduce_until_told(folder):
+    stop = torch.zeros(1 << 16)
+    while not stop.any():
+        stop.fill_(Path(folder, "stop").exists())
+        dist.all_reduce(stop)
+        Path(folder, "ids", str(os.getpid())).touch()
+    return dist.get_rank()
+
+try:
+    print(run_distributed(reduce_until_told, 2, sys.argv[1]))
+except KeyboardInterrupt:
+    print("interrupted", run_distributed(dist.get_rank, 2))
+"""
+"""A run whose ranks are always in a collective, and one run more after Ctrl-C."""
+
+
+def start_parent(folder: Path, name: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """The script in a group of its own, as a terminal gives it, and its ranks once they are reducing."""
+    (folder / name / "ids").mkdir(parents=True)
+    (folder / "meeting").mkdir(exist_ok=True)
     parent = subprocess.Popen(
-        [sys.executable, str(script), str(ids)],
-        env=os.environ | {"TMPDIR": str(meeting)},
-        stderr=subprocess.PIPE,
+        [sys.executable, "-c", PARENT, str(folder / name)],
+        env=os.environ | {"TMPDIR": str(folder / "meeting")},
+        stdout=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
+    return parent, wait_for(folder / name / "ids", 2)
+
+
+def test_ctrl_c_in_a_collective_leaves_nothing_and_another_run_alone(tmp_path: Path) -> None:
+    """Two runs at once; a terminal sends Ctrl-C to the whole group of one, which can start anew at once."""
+    stopped, its_ranks = start_parent(tmp_path, "stopped")
+    other, other_ranks = start_parent(tmp_path, "other")
     try:
-        ranks = wait_for(ids, 2)
-        os.killpg(parent.pid, how)
-        _, errors = parent.communicate(timeout=20)
+        os.killpg(stopped.pid, signal.SIGINT)
+        assert stopped.communicate(timeout=LONG)[0] == "interrupted [0, 1]\n"
+        assert gone(its_ranks)
+        assert all(psutil.pid_exists(pid) for pid in other_ranks)
+        (tmp_path / "other" / "stop").touch()
+        assert other.communicate(timeout=LONG)[0] == "[0, 1]\n"
+        assert gone(other_ranks) and not list((tmp_path / "meeting").iterdir())
     finally:
-        parent.kill()
+        stopped.kill()
+        other.kill()
+
+
+def test_no_rank_outlives_a_parent_that_is_killed_in_a_collective(tmp_path: Path) -> None:
+    """A killed kernel cannot clean up at all."""
+    parent, ranks = start_parent(tmp_path, "killed")
+    os.killpg(parent.pid, signal.SIGKILL)
+    parent.communicate(timeout=LONG)
     assert gone(ranks)
-    if how == signal.SIGINT:
-        assert b"KeyboardInterrupt" in errors
-        assert not list(meeting.iterdir()), "the meeting place is removed"
 
 
 def test_runs_at_the_same_time_do_not_meet() -> None:
