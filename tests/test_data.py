@@ -103,8 +103,9 @@ def test_claims_point_at_sources_and_techniques(library: Library) -> None:
 
 
 def test_checks_of_the_claims_are_counted(library: Library) -> None:
-    """Of those taken from the reviews; what we drew from the rulebook ourselves is not among them."""
+    """Of those taken from the reviews; what we drew from the rulebook and from papers ourselves is not among them."""
     own = {"rules-worked-example-limits", "rules-405b-evaluation-overhead", "rules-405b-finer-schedule"}
+    own |= {"krell2021-half-padding", "krell2021-2x", "krell2021-equivalence"}
     assert own <= set(library.claims)
     found = Counter(claim.check for claim in library.claims.values() if claim.id not in own)
     assert found == {"confirmed": 144, "differs": 59, "not-found": 39}
