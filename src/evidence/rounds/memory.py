@@ -41,7 +41,7 @@ FP32_GRADIENTS = Precision(gradients=4)
 
 @dataclass(frozen=True)
 class Budget:
-    """Bytes of one replica with one sample in flight, by what they hold; `minimum` shards state alone."""
+    """Bytes of one replica with one sample in flight, by what they hold."""
 
     model: Model
     weights: float
