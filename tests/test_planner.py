@@ -178,6 +178,18 @@ def dlrm_plan():  # type: ignore[no-untyped-def]
     return make_plan(table("dlrm_dcnv2", "6.0"), benchmark, schedule_of(benchmark), law, Terms(), draws=500)
 
 
+def test_a_given_batch_that_is_not_compared_is_named() -> None:
+    benchmark = SIX["llama31_405b"]
+    reference, schedule = table("llama31_405b", "6.0"), schedule_of(benchmark)
+
+    def notes(*batches: int) -> str:
+        law = throughput({batch: batch / (batch + 1152) for batch in batches})
+        return " ".join(make_plan(reference, benchmark, schedule, law, Terms()).notes)
+
+    assert "not compared: 512; none below 1,152" in notes(512, 1152, 2304)
+    assert "not compared" not in notes(1152, 2304)
+
+
 def test_what_cannot_be_planned_is_bad_input() -> None:
     benchmark = SIX["deepseekv3_671b"]
     with pytest.raises(InputError, match="15,360"):

@@ -98,6 +98,9 @@ def make_plan(
     best = min(safe, key=lambda each: each.score)
     flat = tuple(each.batch for each in safe if each.score <= FLAT * best.score)
     notes = _notes(table, schedule, options, best, law)
+    if unscored := sorted(set(law.points) - {each.batch for each in options}):
+        left_out = ", ".join(f"{batch:,}" for batch in unscored)
+        notes.append(f"not compared: {left_out}; none below {smallest:,} without asking, none that cannot be scored")
     if best.batch == max(point.batch for point in table.points):
         notes += _beyond(table, schedule, law, best, terms)
     return Plan(
