@@ -109,6 +109,7 @@ def test_a_rank_that_raises_between_collectives_ends_those_that_wait_in_one(tmp_
     [
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "rank 0 was ended by signal SIGKILL\nlast words"),
         (lambda: os._exit(3), "rank 0 exited with code 3\nlast words"),
+        (lambda: sys.exit(4), "rank 0 raised"),
         (lambda: os._exit(0), "rank 0 ended without a result"),
     ],
 )
@@ -199,10 +200,11 @@ def test_ctrl_c_in_a_collective_leaves_nothing_and_another_run_alone(tmp_path: P
         other.kill()
 
 
-def test_no_rank_outlives_a_parent_that_is_killed_in_a_collective(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_no_rank_outlives_a_parent_that_is_killed_in_a_collective(how: signal.Signals, tmp_path: Path) -> None:
     """A killed kernel cannot clean up at all."""
     parent, ranks = start_parent(tmp_path, "killed")
-    os.killpg(parent.pid, signal.SIGKILL)
+    os.killpg(parent.pid, how)
     parent.communicate(timeout=LONG)
     assert gone(ranks)
 
@@ -216,13 +218,13 @@ def test_runs_at_the_same_time_do_not_meet() -> None:
     found: dict[float, list[float]] = {}
     threads = [
         threading.Thread(target=lambda value=value: found.update({value: run_distributed(total, 2, value)}))
-        for value in (1.0, 10.0)
+        for value in (1.0, 10.0, 100.0)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == {1.0: [2.0] * 2, 10.0: [20.0] * 2}
+    assert found == {1.0: [2.0] * 2, 10.0: [20.0] * 2, 100.0: [200.0] * 2}
 
 
 def test_fewer_than_one_rank_is_refused() -> None:
