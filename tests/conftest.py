@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,17 @@ def evidence(
         return Ran(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Tensors this small lose by a second thread, the more so beside another process."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidence.library.errors import InputError
+from evidence.rounds.benchmarks import DLRM_SAMPLES
 from evidence.rounds.points import Bar, How, Point
 from evidence.rounds.rcp import Table
 from evidence.rounds.schedule import Schedule
 from evidence.rounds.throughput import MOST_SAMPLES, From, Throughput
 
-SAMPLES_PER_UNIT = {"dlrm_dcnv2": 4_195_197_692}
+SAMPLES_PER_UNIT = {"dlrm_dcnv2": DLRM_SAMPLES}
 """Training samples in one unit of convergence, where that is not a sample (rule `eval-frequency`)."""
 INIT_ALLOWANCE = 1800.0
 """Seconds of initialisation that are free in the closed division (rule `untimed-init`)."""

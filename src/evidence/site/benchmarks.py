@@ -41,7 +41,8 @@ def benchmark_body(library: Library, name: str) -> list[nodes.Node]:
     return sorted(made, key=lambda node: isinstance(node, nodes.section))
 
 
-def benchmark_text(benchmark: Benchmark) -> list[nodes.Node]:
+def benchmark_facts(benchmark: Benchmark) -> dict[str, n.Cell]:
+    """What is trained, on what, to which target and how, by name, in reading order."""
     quality = benchmark.quality
     target = " ".join(quality[part] for part in ("metric", "target") if part in quality)
     pairs: list[tuple[str, n.Cell]] = [
@@ -53,7 +54,11 @@ def benchmark_text(benchmark: Benchmark) -> list[nodes.Node]:
         *[(f"Evaluation: {key.replace('_', ' ')}", formula(value)) for key, value in benchmark.eval.items()],
         ("Origin", benchmark.origin),
     ]  # fmt: skip
-    made: list[nodes.Node] = [n.facts(pairs)]
+    return dict(pairs)
+
+
+def benchmark_text(benchmark: Benchmark) -> list[nodes.Node]:
+    made: list[nodes.Node] = [n.facts(benchmark_facts(benchmark).items())]
     if benchmark.hyperparameters:
         caption = f"Hyperparameters of {benchmark_name(benchmark)} in round {benchmark.round}"
         made.append(hyperparameter_table(benchmark, caption))

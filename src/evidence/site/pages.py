@@ -37,8 +37,9 @@ def pages(library: Library) -> Iterator[Page]:
     for rule in dict.fromkeys(rule for round_ in library.rounds for rule in library.rules[round_]):
         text = up("rules", "All rules") + block(library, "entry", f"rule {rule}")
         yield Page(f"rules/{rule}", leaf(rule_title(library, rule)) + text)
+    plays = w.play_docs(library)
     for name in dict.fromkeys(name for round_ in library.rounds for name in library.benchmarks[round_]):
-        text = up("benchmarks", "All benchmarks") + how_to(library, name)
+        text = up("benchmarks", "All benchmarks") + how_to(name, plays.get(name, ""))
         text += block(library, "entry", f"benchmark {name}")
         yield Page(f"benchmarks/{name}", leaf(benchmark_name(name)) + text)
     yield from lever_pages(library)
@@ -121,9 +122,8 @@ def rule_title(library: Library, rule: str) -> str:
     return rule.replace("-", " ").capitalize()
 
 
-def how_to(library: Library, benchmark: str) -> str:
-    """The way from a benchmark's data to its play."""
-    play = w.play_doc(library, benchmark)
+def how_to(benchmark: str, play: str) -> str:
+    """The way from a benchmark's data to its play; nothing where it has none."""
     return f"What to do with it: [the play of {markdown(benchmark_name(benchmark))}](/{play}.md).\n\n" if play else ""
 
 

@@ -32,6 +32,9 @@ from evidence.site.words import LEVERS, benchmark_name, plural
 if TYPE_CHECKING:
     from evidence.library.load import Library
 
+ELSEWHERE = {"Status", "Last round", "Task", "Convergence in", "Batch size", "Origin"}
+"""Facts of a benchmark that its play says in its other parts, or leaves to the benchmark's own page."""
+
 Part = Callable[["Library", Benchmark, Sequence[str]], list[nodes.Node]]
 
 
@@ -62,16 +65,10 @@ def benchmark_of(library: Library, name: str) -> Benchmark:
 
 def fixed(library: Library, benchmark: Benchmark, _: Sequence[str]) -> list[nodes.Node]:
     """Task, target, schedule and optimiser, and the hyperparameters that are not for choosing."""
-    quality = benchmark.quality
-    pairs: list[tuple[str, n.Cell]] = [
-        ("Model", benchmark.model), ("Data", benchmark.dataset),
-        ("Target", " ".join(quality[key] for key in ("metric", "target") if key in quality)),
-        ("About the target", quality.get("note", "")), ("Runs", str(benchmark.runs_required or "")),
-        ("Optimiser", benchmark.optimizer), ("Learning rate", b.formula(benchmark.lr_formula)),
-        *[(f"Evaluation: {key.replace('_', ' ')}", b.formula(value)) for key, value in benchmark.eval.items()],
-        ("Can be entered in", ", ".join(rounds_of(library, benchmark.id)) or f"none; last in {benchmark.last_round}"),
-    ]  # fmt: skip
-    return [n.facts(pairs), *hyperparameters(benchmark, "fixed", tunable=False)]
+    pairs = {label: cell for label, cell in b.benchmark_facts(benchmark).items() if label not in ELSEWHERE}
+    rounds = rounds_of(library, benchmark.id)
+    pairs["Can be entered in"] = ", ".join(rounds) or f"none; last in {benchmark.last_round}"
+    return [n.facts(pairs.items()), *hyperparameters(benchmark, "fixed", tunable=False)]
 
 
 def free(library: Library, benchmark: Benchmark, _: Sequence[str]) -> list[nodes.Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 
 from docutils import nodes
@@ -21,7 +22,8 @@ def best_table(name: str) -> list[nodes.Node]:
         return []
     columns: list[n.Head] = [n.facet("Round"), "Accelerators", "Score", "Submitter and system", "Batch size"]
     columns += ["Base rate", "Samples to target", "Scaled by", "Evaluating", "Slowest interval"]
-    rows = [n.Row(set_cells(each)) for each in best]
+    runs = runs_by_set(name)
+    rows = [n.Row(set_cells(each, runs[each.round, each.submitter, each.system, name])) for each in best]
     caption = f"The best closed result set of {benchmark_name(name)} at each size, in the public logs we read"
     return [n.table(caption, columns, rows, "ev-sortable", stub=False)]
 
@@ -38,25 +40,28 @@ def best_sets(name: str) -> list[ResultSet]:
     return [best[key] for key in sorted(best, key=lambda key: ([-int(part) for part in key[0].split(".")], key[1]))]
 
 
-def set_cells(found: ResultSet) -> list[n.Cell]:
+def runs_by_set(name: str) -> dict[tuple[str, str, str, str], list[Run]]:
+    """The benchmark's runs, by the set that each belongs to."""
+    found: dict[tuple[str, str, str, str], list[Run]] = {}
+    for row in published.rows():
+        if row.benchmark == name:
+            found.setdefault(row.set, []).append(row.run)
+    return found
+
+
+def set_cells(found: ResultSet, runs: Sequence[Run]) -> list[n.Cell]:
     scaled = f"{found.normalisation:.3f}" if found.normalisation and found.normalisation > 1 else "–"
     size = f"{found.global_batch_size:,}" if found.global_batch_size else "–"
     share = f"{100 * found.eval_share:.1f} %" if found.eval_share is not None else "–"
     return [
         n.span(found.round, "ev-word"), f"{found.accelerators:,}", f"{number(found.score_min)} min",
-        [n.paragraph(found.submitter), n.paragraph(found.system, classes=["ev-small"])], size, rate(found),
-        counted(found.convergence, found.unit), scaled, share, slowest(found),
+        [n.paragraph(found.submitter), n.paragraph(found.system, classes=["ev-small"])], size, rate(runs),
+        counted(found.convergence, found.unit), scaled, share, slowest(runs),
     ]  # fmt: skip
 
 
-def runs_of(found: ResultSet) -> list[Run]:
-    key = found.round, found.submitter, found.system, found.benchmark
-    return [row.run for row in published.rows() if row.set == key]
-
-
-def rate(found: ResultSet) -> n.Cell:
+def rate(runs: Sequence[Run]) -> n.Cell:
     """The base learning rate, and the length of the warm-up where it is logged."""
-    runs = runs_of(found)
     rates = sorted({run.learning_rate for run in runs if run.learning_rate})
     warm = sorted({int(run.warmup_steps) for run in runs if run.warmup_steps is not None})
     if not rates:
@@ -67,9 +72,9 @@ def rate(found: ResultSet) -> n.Cell:
     return lines
 
 
-def slowest(found: ResultSet) -> str:
+def slowest(runs: Sequence[Run]) -> str:
     """Training time of the slowest interval over the usual one, and where in the run it ended: medians over the set."""
-    told = [(run.pace_slowest, run.pace_median, run.pace_slowest_at) for run in runs_of(found)]
+    told = [(run.pace_slowest, run.pace_median, run.pace_slowest_at) for run in runs]
     ratios = [slow / usual for slow, usual, _ in told if slow and usual]
     places = [at for slow, usual, at in told if slow and usual and at is not None]
     if not ratios or not places:
@@ -84,6 +89,7 @@ def single_logs(name: str) -> list[nodes.Node]:
         for each in published.sets()
         if each.benchmark == name and each.score_min is not None and each.accelerators
     }
+    samples = sampled()
     rows = [
         n.Row([
             n.span(row.round, "ev-word"), [n.paragraph(row.submitter), n.paragraph(row.system, classes=["ev-small"])],
@@ -92,7 +98,7 @@ def single_logs(name: str) -> list[nodes.Node]:
             run.precision_linear or "not said",
         ])
         for row, run in ((each, each.run) for each in published.rows() if each.benchmark == name)
-        if row.round in sampled() and run.division == "closed" and run.converged
+        if row.round in samples and run.division == "closed" and run.converged
         and (row.round, row.submitter, row.system) not in whole
     ]  # fmt: skip
     if not rows:

@@ -44,13 +44,13 @@ def techniques_doc(lever: str) -> str:
     return f"book/_generated/techniques/{lever}"
 
 
-def play_doc(library: Library, benchmark: str) -> str:
-    """The play that shows what is fixed on a benchmark; empty where none does."""
-    shows = re.compile(rf"^`{{3,}}\{{play\}} fixed {re.escape(benchmark)}$", re.M)
+def play_docs(library: Library) -> dict[str, str]:
+    """By benchmark, the play that shows what is fixed on it."""
+    found: dict[str, str] = {}
     for path in sorted((library.project.book / "plays").glob("*.md")):
-        if shows.search(path.read_text(encoding="utf-8")):
-            return f"book/plays/{path.stem}"
-    return ""
+        for name in re.findall(r"^`{3,}\{play\} fixed (\S+)$", path.read_text(encoding="utf-8"), re.M):
+            found.setdefault(name, f"book/plays/{path.stem}")
+    return found
 
 
 def chapter(library: Library, lever: str) -> str:
